@@ -1,0 +1,283 @@
+package procscan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// source is what the rules of a scan need to know from the kernel. Errors that
+// satisfy IsGone mean that the process ended, those of isUnreadable that we may
+// not look; all others are real.
+type source interface {
+	// pids lists all processes.
+	pids() ([]int, error)
+	// environ reads the environment that a process was started with, its
+	// entries ended by NUL bytes, into buf or a larger one.
+	environ(pid int, buf []byte) ([]byte, error)
+	// stat also works on zombies.
+	stat(pid int) (procStat, error)
+	// hold opens a process so that signals can reach no other.
+	hold(pid int) (Process, error)
+	// now gives the present in the unit of StartTicks.
+	now() uint64
+}
+
+// procStat is Info with what the rules need besides.
+type procStat struct {
+	Info
+	kernel bool  // a kernel thread
+	noEnv  bool  // was started with an empty environment
+	rss    int64 // bytes
+}
+
+// dead reports whether it runs no more: a zombie, or on its way out of the table.
+func (st procStat) dead() bool { return st.State == 'Z' || st.State == 'X' || st.State == 'x' }
+
+// scanner is a Table on a source.
+type scanner struct{ src source }
+
+const (
+	// environBuffer is large enough to take nearly every environment in one
+	// read(2): one that is read in pieces while its process executes a program
+	// can come out cut, without an error.
+	environBuffer = 256 << 10
+	// A process in the middle of execve(2) shows no environment. It takes
+	// about a millisecond, so it is asked again a few times.
+	execRereads = 3
+	execPause   = 2 * time.Millisecond
+)
+
+var environBuffers = sync.Pool{New: func() any { b := make([]byte, environBuffer); return &b }}
+
+// verdict is what one look at one process says.
+type verdict int
+
+const (
+	other      verdict = iota // readable, without the mark
+	hit                       // has the mark
+	gone                      // ended
+	unreadable                // not ours to look into
+	unknown                   // between two programs
+)
+
+// Scan implements Table.
+func (s scanner) Scan(ctx context.Context, mark Mark) (_ Scan, err error) {
+	if err := mark.Validate(); err != nil {
+		return Scan{}, err
+	}
+	buf := environBuffers.Get().(*[]byte)
+	defer environBuffers.Put(buf)
+	round := round{src: s.src, entry: []byte(mark.Env()), buf: buf}
+	round.scan.Began = s.src.now()
+	defer func() {
+		if err != nil {
+			round.scan.Close()
+		}
+	}()
+	pending, err := s.src.pids()
+	if err != nil {
+		return Scan{}, fmt.Errorf("read the process table: %w", err)
+	}
+	for try := 0; ; try++ {
+		if pending, err = round.look(ctx, pending); err != nil {
+			return Scan{}, err
+		}
+		if len(pending) == 0 {
+			return round.scan, nil
+		}
+		if try == execRereads {
+			return round.scan, round.noteUnknown(pending)
+		}
+		if err := pause(ctx, execPause); err != nil {
+			return Scan{}, err
+		}
+	}
+}
+
+// round is one Scan under way.
+type round struct {
+	src   source
+	entry []byte
+	buf   *[]byte
+	scan  Scan
+}
+
+// look judges each process and gives back the unknown ones.
+func (r *round) look(ctx context.Context, pids []int) ([]int, error) {
+	var again []int
+	for i, pid := range pids {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		v, err := r.judge(pid)
+		if v == hit && err == nil {
+			v, err = r.take(pid)
+		}
+		if errors.Is(err, syscall.EMFILE) && len(r.scan.Hits) > 0 {
+			// More carriers than we may hold at a time: these first, the next
+			// scan finds the others.
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at process %d: %w", pid, err)
+		}
+		switch v {
+		case unreadable:
+			r.scan.Unreadable++
+		case unknown:
+			again = append(again, pid)
+		}
+	}
+	return again, nil
+}
+
+// judge looks at the environment, and only if there is none at the rest.
+func (r *round) judge(pid int) (verdict, error) {
+	env, err := r.src.environ(pid, *r.buf)
+	switch {
+	case IsGone(err):
+		return gone, nil
+	case err != nil && isUnreadable(err):
+		return unreadable, nil
+	case err != nil:
+		return gone, err
+	}
+	if cap(env) > cap(*r.buf) {
+		*r.buf = env[:cap(env)]
+	}
+	if len(env) > 0 {
+		if hasEntry(env, r.entry) {
+			return hit, nil
+		}
+		return other, nil
+	}
+	st, err := r.src.stat(pid)
+	switch {
+	case IsGone(err):
+		return gone, nil
+	case err != nil && isUnreadable(err):
+		return unreadable, nil
+	case err != nil:
+		return gone, err
+	case st.dead() || st.kernel:
+		return gone, nil
+	case st.noEnv:
+		return other, nil
+	}
+	return unknown, nil
+}
+
+// take holds a carrier and makes sure that it is the one which was read: the
+// hold comes first, then its environment is read again, and then it is asked
+// through the hold whether it lived all the time.
+func (r *round) take(pid int) (verdict, error) {
+	p, err := r.src.hold(pid)
+	if IsGone(err) {
+		return gone, nil
+	}
+	if err != nil {
+		return gone, err
+	}
+	v, err := r.judge(pid)
+	if v == hit && err == nil {
+		err = p.Signal(syscall.Signal(0))
+		if err == nil || isUnreadable(err) {
+			r.scan.Hits = append(r.scan.Hits, p)
+			return hit, nil
+		}
+	}
+	_ = p.Close()
+	if IsGone(err) {
+		return gone, nil
+	}
+	return v, err
+}
+
+func (r *round) noteUnknown(pids []int) error {
+	for _, pid := range pids {
+		st, err := r.src.stat(pid)
+		switch {
+		case IsGone(err) || err == nil && st.dead():
+		case err != nil && isUnreadable(err):
+			r.scan.Unreadable++
+		case err != nil:
+			return fmt.Errorf("look at process %d: %w", pid, err)
+		default:
+			r.scan.Unknown = append(r.scan.Unknown, st.Info)
+		}
+	}
+	return nil
+}
+
+// hasEntry reports whether an environment block has exactly this entry: one
+// that only begins or ends like it is somebody else's.
+func hasEntry(block, entry []byte) bool {
+	for from := 0; ; {
+		at := bytes.Index(block[from:], entry)
+		if at < 0 {
+			return false
+		}
+		start, end := from+at, from+at+len(entry)
+		if (start == 0 || block[start-1] == 0) && (end == len(block) || block[end] == 0) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+// Walk implements Table.
+func (s scanner) Walk(ctx context.Context) ([]Info, error) {
+	pids, err := s.src.pids()
+	if err != nil {
+		return nil, fmt.Errorf("read the process table: %w", err)
+	}
+	infos := make([]Info, 0, len(pids))
+	for i, pid := range pids {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		st, err := s.src.stat(pid)
+		switch {
+		case err == nil:
+			infos = append(infos, st.Info)
+		case !IsGone(err) && !isUnreadable(err):
+			return nil, fmt.Errorf("look at process %d: %w", pid, err)
+		}
+	}
+	return infos, nil
+}
+
+// pause waits; it fails only with the reason for which ctx ended.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// kin gives our own process and its ancestors, which are never signalled.
+func kin(src source) (map[Identity]bool, error) {
+	own := map[Identity]bool{}
+	for pid := os.Getpid(); pid > 0; {
+		st, err := src.stat(pid)
+		if IsGone(err) {
+			break // a parent that ended meanwhile: we have another one now, which is no carrier's concern
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at our ancestor %d: %w", pid, err)
+		}
+		own[st.Identity] = true
+		pid = st.PPID
+	}
+	return own, nil
+}
