@@ -1,0 +1,207 @@
+package actors
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/anthdm/hollywood/actor"
+
+	"github.com/seed-f6977891/hearth/messages"
+)
+
+// begin makes the behaviour, on the actor's own goroutine.
+type begin struct{ create func(*Self) Behaviour }
+
+// stop ends the actor; only Handle.Stop sends it, and once.
+type stop struct{}
+
+// phase is how far a process has come. It only grows.
+type phase uint8
+
+const (
+	serving phase = iota
+	sealed        // it failed: it refuses, passes on, and waits to be stopped
+	stopped
+)
+
+// process runs one behaviour on hollywood's engine, under guard: whatever Receive
+// does, a panic and a Goexit among it, ends in this type and never in the engine.
+//
+//	serving | Receive returned             |                                              | serving
+//	serving | Receive panicked, or Goexit  | Down -> parent, Supervisor; RefuseAll; cancel | sealed
+//	sealed  | an operation from a caller   | refuse                                       | sealed
+//	sealed  | Closed, EntryClosed          | -> Supervisor                                | sealed
+//	sealed  | a worker's answer            | undelivered; the last: WorkersIn -> Supervisor | sealed
+//	sealed  | Operation in Lease, others   | drop: the forwarder has the copy             | sealed
+//	any     | stop                         | strike out, close done                       | stopped
+//	stopped | an operation, an answer      | refuse, undelivered                          | stopped
+//
+// The inbox is never stopped: what was on its way when the actor ended is still
+// handled, as stopped, and so nothing that was sent can vanish in it.
+type process struct {
+	self      *Self
+	inbox     *actor.Inbox
+	behaviour Behaviour
+	phase     phase
+	rest      []actor.Envelope // of a batch that a Goexit cut off
+	inHand    *answer
+}
+
+func (p *process) PID() *actor.PID { return p.self.handle.pid }
+
+func (p *process) Start() { p.inbox.Start(p) }
+
+func (p *process) Shutdown() {}
+
+func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) {
+	p.inbox.Send(actor.Envelope{Msg: msg})
+}
+
+// Invoke handles a batch. The inbox calls it on one goroutine at a time.
+func (p *process) Invoke(batch []actor.Envelope) {
+	p.rest = append(p.rest, batch...)
+	for len(p.rest) > 0 {
+		msg := p.rest[0].Msg
+		p.rest[0] = actor.Envelope{}
+		p.rest = p.rest[1:]
+		p.handle(msg)
+	}
+	p.rest = nil
+}
+
+// handle guards one message. A Goexit can't be recovered: its goroutine ends, and
+// with it the run of the inbox. The deferred call starts the inbox anew, on another
+// goroutine, and what is left of the batch goes first there.
+func (p *process) handle(msg any) {
+	normal := false
+	defer func() {
+		if normal {
+			return
+		}
+		cause, goexit := recover(), false
+		if cause == nil {
+			cause, goexit = "runtime.Goexit", true
+		}
+		p.failed(cause, string(debug.Stack()))
+		if goexit {
+			p.restartInbox()
+		}
+	}()
+	p.dispatch(msg)
+	normal = true
+}
+
+func (p *process) restartInbox() {
+	rest := p.rest
+	p.rest = nil
+	fresh := &process{self: p.self, inbox: p.inbox, behaviour: p.behaviour, phase: p.phase, rest: rest}
+	_ = p.inbox.Stop() // always nil; lets Start take the inbox over
+	p.inbox.Start(fresh)
+	p.self.handle.Send(wake{}) // what is in rest must not wait for the next message
+}
+
+// wake makes a restarted inbox look at the rest of its batch.
+type wake struct{}
+
+func (p *process) dispatch(msg any) {
+	switch msg := msg.(type) {
+	case begin:
+		p.behaviour = msg.create(p.self)
+	case wake:
+	case stop:
+		p.stop()
+	case *answer:
+		p.answered(msg)
+	default:
+		if p.phase == serving {
+			p.behaviour.Receive(msg)
+		} else {
+			p.afterwards(msg)
+		}
+	}
+}
+
+func (p *process) answered(a *answer) {
+	p.self.out--
+	if p.phase != serving {
+		a.undelivered()
+		p.lastWorkerIn()
+		return
+	}
+	p.inHand = a
+	p.behaviour.Receive(a.msg)
+	p.inHand = nil
+}
+
+// afterwards handles what reaches an actor that has failed or was stopped.
+func (p *process) afterwards(msg any) {
+	switch msg := msg.(type) {
+	case messages.Operation:
+		msg.Refuse(messages.ErrClosing)
+	case messages.Closed, messages.EntryClosed:
+		p.self.sys.tellSupervisor(msg)
+	}
+}
+
+func (p *process) failed(cause any, stack string) {
+	if hand := p.inHand; hand != nil {
+		p.inHand = nil
+		hand.undelivered()
+	}
+	if p.phase != serving {
+		p.self.Log().Error("a failed actor failed again", "cause", fmt.Sprint(cause))
+		return
+	}
+	p.phase = sealed
+	reason := &messages.PanicError{Actor: p.self.handle.ID(), Value: fmt.Sprint(cause)}
+	p.self.Log().Error("actor failed", "reason", reason, "stack", stack)
+	down := p.down(reason, stack)
+	if parent := p.self.handle.parent; parent != nil {
+		parent.Send(down)
+		p.self.sys.tellSupervisor(down)
+	} else {
+		p.self.sys.fail(reason)
+	}
+	p.refuseAll(reason)
+	p.self.cancel()
+}
+
+// refuseAll lets the behaviour answer what it holds. Its state may be what broke,
+// so it runs under a recover of its own, on a goroutine of its own: a Goexit in it
+// must not end the run of the inbox.
+func (p *process) refuseAll(reason error) {
+	refuser, ok := p.behaviour.(Refuser)
+	if !ok {
+		return
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				p.self.Log().Error("refusing failed", "cause", fmt.Sprint(cause))
+			}
+		}()
+		refuser.RefuseAll(reason)
+	})
+	done.Wait()
+}
+
+func (p *process) lastWorkerIn() {
+	if p.self.out == 0 {
+		p.self.sys.tellSupervisor(messages.WorkersIn{From: p.self.handle.pid})
+	}
+}
+
+func (p *process) stop() {
+	h := p.self.handle
+	if p.self.out > 0 {
+		p.self.Log().Error("stopped while workers are out", "workers", p.self.out)
+	}
+	p.phase = stopped
+	p.self.cancel()
+	p.self.sys.engine.Registry.Remove(h.pid)
+	p.self.sys.roster.strike(h)
+	p.self.sys.tellSupervisor(messages.Stopped{From: h.pid})
+	close(h.done)
+}
