@@ -198,6 +198,9 @@ func (p *process) stop() {
 	if p.self.out > 0 {
 		p.self.Log().Error("stopped while workers are out", "workers", p.self.out)
 	}
+	if stopper, ok := p.behaviour.(Stopper); ok && p.phase == serving {
+		stopper.Stopped()
+	}
 	p.phase = stopped
 	p.self.cancel()
 	p.self.sys.engine.Registry.Remove(h.pid)

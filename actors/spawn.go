@@ -77,6 +77,12 @@ func (s *Self) Spawn(kind, name string, create func(*Self) Behaviour) *Handle {
 	return s.sys.spawn(s.handle, kind, name, create)
 }
 
+// Stopper is a Behaviour that wants to know of its end. Stopped is its last call;
+// an actor that has failed gets none.
+type Stopper interface {
+	Stopped()
+}
+
 func (sys *System) spawn(parent *Handle, kind, name string, create func(*Self) Behaviour) *Handle {
 	id := fmt.Sprintf("%s/%s#%d", kind, strings.ReplaceAll(name, "/", "-"), sys.NextID())
 	h := &Handle{engine: sys.engine, pid: actor.NewPID(sys.engine.Address(), id), parent: parent, done: make(chan struct{})}

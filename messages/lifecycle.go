@@ -28,11 +28,33 @@ type Adopt struct {
 	Role  Role
 	Key   Key
 	Spec  procscan.Spec // without marks: the Supervisor adds fresh ones
-	Limit time.Duration // the time that starting may take, after which LaunchLate comes
+	Start Start
+}
+
+// Start says how a tree's leader is found and how long starting it may take.
+type Start struct {
+	// Fallbacks are further command lines, tried in order when the program of the
+	// one before is not found.
+	Fallbacks [][]string
+	// Hint says how a program that is not found is usually installed.
+	Hint string
+	// Limit ends the wait for the start; LaunchLate follows. 0: no limit.
+	Limit time.Duration
 }
 
 // Launch tells a Sweeper to start its tree.
-type Launch struct{ Spec procscan.Spec }
+type Launch struct {
+	Spec  procscan.Spec
+	Start Start
+}
+
+// LaunchOrphaned hands the Supervisor the outcome of a launch whose Sweeper has
+// failed: a child that runs and that nobody else knows, or the error.
+type LaunchOrphaned struct {
+	Tree  TreeID
+	Child procscan.Child
+	Err   error
+}
 
 // Launched says that a tree's leader runs. Child is set only in the Supervisor's
 // copy (the census must be able to hand it to a Sweeper's successor); the owner

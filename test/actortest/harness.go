@@ -38,8 +38,7 @@ func New(t testing.TB) *Harness {
 	h := &Harness{T: t, System: sys}
 	h.Supervisor = h.root("supervisor")
 	h.Observer = h.root("observer")
-	h.Parent = &Probe{name: "parent"}
-	h.Parent.Handle = h.Supervisor.Spawn("probe", "parent", h.Parent.create)
+	h.Parent = h.NewProbe("parent")
 	sys.SetSupervisor(h.Supervisor.Handle)
 	sys.SetObserver(h.Observer.Handle)
 	synctest.Wait()
@@ -51,6 +50,14 @@ func New(t testing.TB) *Harness {
 func (h *Harness) root(name string) *Probe {
 	p := &Probe{name: name}
 	p.Handle = h.System.SpawnRoot("probe", name, p.create)
+	synctest.Wait()
+	return p
+}
+
+// NewProbe makes one more probe, a child of the Supervisor.
+func (h *Harness) NewProbe(name string) *Probe {
+	p := &Probe{name: name}
+	p.Handle = h.Supervisor.Spawn("probe", name, p.create)
 	synctest.Wait()
 	return p
 }
