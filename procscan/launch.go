@@ -125,7 +125,8 @@ type Cage interface {
 
 // Status is how a process ended.
 type Status struct {
-	// Code is the exit code, or -1 when Signal ended it.
+	// Code is the exit code; -1 when Signal ended it, or when nothing is known
+	// because the host program waited for a child that isn't its own.
 	Code int
 	// Signal ended it; nil when it exited by itself.
 	Signal os.Signal
@@ -134,12 +135,15 @@ type Status struct {
 // Success reports whether it exited with code 0.
 func (s Status) Success() bool { return s.Code == 0 && s.Signal == nil }
 
+// stolen reports that somebody else in this program took the status.
+func (s Status) stolen() bool { return s.Code < 0 && s.Signal == nil }
+
 // String gives the form of os.ProcessState: "exit status 3", "signal: killed".
 func (s Status) String() string {
 	switch {
 	case s.Signal != nil:
 		return "signal: " + s.Signal.String()
-	case s.Code < 0:
+	case s.stolen():
 		return "exit status unknown"
 	}
 	return fmt.Sprintf("exit status %d", s.Code)

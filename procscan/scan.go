@@ -31,13 +31,18 @@ type source interface {
 // procStat is Info with what the rules need besides.
 type procStat struct {
 	Info
-	kernel bool  // a kernel thread
-	noEnv  bool  // was started with an empty environment
-	rss    int64 // bytes
+	kernel  bool  // a kernel thread
+	noEnv   bool  // was started with an empty environment
+	rss     int64 // bytes
+	threads int
 }
 
 // dead reports whether it runs no more: a zombie, or on its way out of the table.
-func (st procStat) dead() bool { return st.State == 'Z' || st.State == 'X' || st.State == 'x' }
+// A process whose first thread ended before the others looks like a zombie, and
+// lives.
+func (st procStat) dead() bool {
+	return st.State == 'Z' && st.threads <= 1 || st.State == 'X' || st.State == 'x'
+}
 
 // scanner is a Table on a source.
 type scanner struct{ src source }
@@ -143,7 +148,7 @@ func (r *round) judge(pid int) (verdict, error) {
 	switch {
 	case IsGone(err):
 		return gone, nil
-	case err != nil && isUnreadable(err):
+	case isUnreadable(err):
 		return unreadable, nil
 	case err != nil:
 		return gone, err
@@ -161,7 +166,7 @@ func (r *round) judge(pid int) (verdict, error) {
 	switch {
 	case IsGone(err):
 		return gone, nil
-	case err != nil && isUnreadable(err):
+	case isUnreadable(err):
 		return unreadable, nil
 	case err != nil:
 		return gone, err
@@ -204,7 +209,7 @@ func (r *round) noteUnknown(pids []int) error {
 		st, err := r.src.stat(pid)
 		switch {
 		case IsGone(err) || err == nil && st.dead():
-		case err != nil && isUnreadable(err):
+		case isUnreadable(err):
 			r.scan.Unreadable++
 		case err != nil:
 			return fmt.Errorf("look at process %d: %w", pid, err)

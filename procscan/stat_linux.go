@@ -17,6 +17,7 @@ const (
 	statPGID     = 5
 	statSID      = 6
 	statFlags    = 9
+	statThreads  = 20
 	statStart    = 22
 	statRSS      = 24
 	statEnvStart = 50
@@ -48,6 +49,7 @@ func parseStat(raw []byte) (procStat, error) {
 	}}
 	st.kernel = fields.number(statFlags)&flagKernelThread != 0
 	st.rss = int64(fields.number(statRSS)) * pageSize
+	st.threads = int(fields.number(statThreads))
 	start, end := fields.number(statEnvStart), fields.number(statEnvEnd)
 	st.noEnv = start != 0 && start == end
 	return st, fields.err

@@ -61,8 +61,36 @@ func (procfs) pids() ([]int, error) {
 	return pids, nil
 }
 
-func (procfs) environ(pid int, buf []byte) ([]byte, error) {
-	return readAll("/proc/"+strconv.Itoa(pid)+"/environ", buf)
+func (src procfs) environ(pid int, buf []byte) ([]byte, error) {
+	env, err := readAll("/proc/"+strconv.Itoa(pid)+"/environ", buf)
+	if err == unix.ESRCH {
+		return src.threadEnviron(pid, buf)
+	}
+	return env, err
+}
+
+// threadEnviron asks the other threads: a process whose first thread has ended
+// answers ESRCH for itself, as zombies and kernel threads do. Those last are
+// many and in no process group, which is quickly asked.
+func (src procfs) threadEnviron(pid int, buf []byte) ([]byte, error) {
+	if group, err := unix.Getpgid(pid); err != nil || group == 0 {
+		return nil, ErrGone
+	}
+	if st, err := src.stat(pid); err != nil || st.dead() {
+		return nil, ErrGone
+	}
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	threads, err := os.ReadDir(tasks)
+	if err != nil {
+		return nil, err
+	}
+	for _, thread := range threads {
+		env, err := readAll(tasks+thread.Name()+"/environ", buf)
+		if !IsGone(err) {
+			return env, err
+		}
+	}
+	return nil, ErrGone
 }
 
 func (procfs) stat(pid int) (procStat, error) {
@@ -98,15 +126,6 @@ func readAll(path string, buf []byte) ([]byte, error) {
 			return buf[:used], nil
 		}
 		used += n
-	}
-}
-
-func retry(call func() (int, error)) (int, error) {
-	for {
-		n, err := call()
-		if err != unix.EINTR {
-			return n, err
-		}
 	}
 }
 

@@ -1,0 +1,249 @@
+package procscan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Subreaper makes this process the new parent of every orphan among its
+// descendants, in the place of PID 1. It holds for the whole process and can't be
+// seen by the host's own code, so only a program that is nothing but hearth may
+// ask for it. Whoever does has to run a Reaper.
+func Subreaper() error {
+	return os.NewSyscallError("prctl", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+}
+
+// Reaper waits for the orphans that this process was given as a subreaper or as
+// PID 1 of a container. It takes neither the launcher's children nor any process
+// of our own session: those are children that other code of this program started
+// with os/exec, and their exit status is for that code. The trees of a Launcher
+// have sessions of their own.
+//
+// It asks the kernel for its children by number. wait4(-1) would take the exit
+// status of whatever ended first.
+type Reaper struct {
+	launcher *OSLauncher
+	runtime  Mark
+	session  int
+}
+
+// NewReaper gives a reaper beside the launcher's children. Orphans that carry
+// the mark belong to trees of this runtime.
+func NewReaper(launcher *OSLauncher, runtime Mark) (*Reaper, error) {
+	if err := runtime.Validate(); err != nil {
+		return nil, err
+	}
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return nil, os.NewSyscallError("getsid", err)
+	}
+	return &Reaper{launcher: launcher, runtime: runtime, session: session}, nil
+}
+
+const (
+	// reapInterval bounds how long a zombie lies when no wake-up came for it.
+	reapInterval = time.Second
+	// reapRetry follows a step that a start of a child was in the way of.
+	reapRetry = 10 * time.Millisecond
+)
+
+// Run reaps until ctx ends: at each receive from wake, for which a program
+// notifies SIGCHLD, and at least once a second. It gives the reason for which
+// ctx ended, or the error of Reap.
+func (r *Reaper) Run(ctx context.Context, wake <-chan os.Signal) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-wake:
+		case <-timer.C:
+		}
+		next := reapInterval
+		_, err := r.Reap()
+		if errors.Is(err, errStarting) {
+			next, err = reapRetry, nil
+		}
+		if err != nil {
+			return err
+		}
+		timer.Reset(next)
+	}
+}
+
+// errStarting postpones a step while a child is being started: until then its
+// PID is nobody's, and it would be taken for an orphan. Waiting for the lock
+// instead would let one start that hangs hold up all others.
+var errStarting = errors.New("a child is being started")
+
+// Reap waits for the orphans that have ended, and counts them.
+func (r *Reaper) Reap() (reaped int, err error) {
+	if !r.launcher.starting.TryLock() {
+		return 0, errStarting
+	}
+	defer r.launcher.starting.Unlock()
+	orphans, err := r.orphans()
+	if err != nil {
+		return 0, err
+	}
+	for _, st := range orphans {
+		if !st.dead() {
+			continue
+		}
+		pid, err := retry(func() (int, error) { return unix.Wait4(st.PID, nil, unix.WNOHANG, nil) })
+		if err == nil && pid == st.PID {
+			reaped++
+		}
+	}
+	return reaped, nil
+}
+
+// orphans lists the children of this process that nobody here started.
+func (r *Reaper) orphans() ([]procStat, error) {
+	pids, err := children()
+	if err != nil {
+		return nil, fmt.Errorf("list our children: %w", err)
+	}
+	var found []procStat
+	for _, pid := range pids {
+		if r.launcher.owns(pid) {
+			continue
+		}
+		st, err := system.stat(pid)
+		switch {
+		case missed(err):
+		case err != nil:
+			return nil, fmt.Errorf("look at process %d: %w", pid, err)
+		case st.SID != r.session:
+			found = append(found, st)
+		}
+	}
+	return found, nil
+}
+
+// children reads the lists that the kernel keeps for each thread of ours.
+func children() ([]int, error) {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, thread := range threads {
+		raw, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		if IsGone(err) {
+			continue // the thread ended, and its children went to another
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, field := range bytes.Fields(raw) {
+			pid, err := strconv.Atoi(string(field))
+			if err != nil {
+				return nil, err
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// Adopted lists the living orphans that carry no mark of this runtime: started
+// with a cleared environment, so that no sweep finds them. To which tree they
+// belonged can't be told.
+func (r *Reaper) Adopted() ([]Info, error) {
+	if !r.launcher.starting.TryLock() {
+		return nil, nil // none is sure to be an orphan now
+	}
+	defer r.launcher.starting.Unlock()
+	orphans, err := r.orphans()
+	if err != nil {
+		return nil, err
+	}
+	buf := environBuffers.Get().(*[]byte)
+	defer environBuffers.Put(buf)
+	look := round{src: system, entry: []byte(r.runtime.Env()), buf: buf}
+	var adopted []Info
+	for _, st := range orphans {
+		v, err := look.judge(st.PID)
+		if err != nil {
+			return nil, fmt.Errorf("look at process %d: %w", st.PID, err)
+		}
+		if v == other || v == unreadable {
+			adopted = append(adopted, st.Info)
+		}
+	}
+	return adopted, nil
+}
+
+// EndAdopted ends the adopted processes, and those that come to us as their
+// parents end: SIGTERM, SIGCONT and, after grace.Term, SIGKILL for at most
+// grace.Kill. It is for the shutdown, after the last tree was reaped.
+func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
+	asked := map[Identity]bool{}
+	end := func(signals ...os.Signal) func() (bool, error) {
+		return func() (bool, error) {
+			held, err := r.holdAdopted()
+			defer func() {
+				for _, p := range held {
+					_ = p.Close()
+				}
+			}()
+			for _, p := range held {
+				if err == nil && !asked[p.Identity()] {
+					asked[p.Identity()] = true
+					err = signalAll([]Process{p}, signals...)
+				}
+			}
+			return len(held) == 0, err
+		}
+	}
+	if err := poll(ctx, grace.Term, end(syscall.SIGTERM, syscall.SIGCONT)); err != nil {
+		return err
+	}
+	clear(asked)
+	if err := poll(ctx, grace.Kill, end(syscall.SIGKILL)); err != nil {
+		return err
+	}
+	left, err := r.Adopted()
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	e := &SurvivorsError{}
+	for _, p := range left {
+		e.Remaining = append(e.Remaining, p.Identity)
+	}
+	return e
+}
+
+// holdAdopted holds the adopted processes and reaps the dead ones on the way,
+// since EndAdopted may run after the loop of Run.
+func (r *Reaper) holdAdopted() (held []Process, err error) {
+	if _, err := r.Reap(); err != nil && !errors.Is(err, errStarting) {
+		return nil, err
+	}
+	adopted, err := r.Adopted()
+	for _, info := range adopted {
+		p, holdErr := system.hold(info.PID)
+		if IsGone(holdErr) {
+			continue
+		}
+		if holdErr != nil {
+			return held, holdErr
+		}
+		if p.Identity() != info.Identity {
+			_ = p.Close()
+			continue
+		}
+		held = append(held, p)
+	}
+	return held, err
+}
