@@ -1,0 +1,271 @@
+package lsp
+
+import (
+	"crypto/sha256"
+	"slices"
+	"time"
+)
+
+// Documents is the bookkeeping of what one session has open at its server: which calls
+// may go on, and what has to be sent for the bytes that a call found on disk. It is
+// pure: no clock, no I/O, one goroutine. K identifies calls.
+//
+// A call goes through Free, Enter, (the file is read), Found, (the plan is sent), Sent,
+// (the request runs), Leave. From Enter to Sent it has the document to itself, which
+// keeps the versions in order; after that, calls that found the same bytes run side by
+// side.
+type Documents[K comparable] struct {
+	limit    int
+	idle     time.Duration
+	docs     map[string]*document[K]
+	versions map[string]int32 // the last of each path, kept past its closing: none means two texts
+}
+
+type document[K comparable] struct {
+	languageID string
+	version    int32 // at the server; 0: not open
+	sum        [sha256.Size]byte
+	next       [sha256.Size]byte // of the text that a plan is sending
+	busy       bool              // from Enter to Sent, or while it is being closed
+	outdated   bool              // a diagnostics call found other bytes and waits
+	users      map[K]*user
+	used       time.Time
+}
+
+// user is one call between Enter and Leave. version is that of the text it asks
+// about; 0 until it is sent.
+type user struct {
+	claim   Claim
+	version int32
+}
+
+// Claim is a call's interest in a document.
+type Claim struct {
+	Path       string
+	LanguageID string
+	Diagnoses  bool // its answer is lost when the text changes meanwhile
+	Reopen     bool // close and open even for equal bytes, so that the server checks again
+}
+
+// PlanKind is what a plan sends for its own document.
+type PlanKind int
+
+// Equal bytes send nothing.
+const (
+	PlanNothing PlanKind = iota
+	PlanOpen
+	PlanChange
+	PlanReopen // didClose, didOpen
+)
+
+// Plan is what to send, in this order: didClose for each path of Close, then what Kind
+// says. Whoever sends it reports with Sent how far that came.
+type Plan struct {
+	Close      []string
+	Kind       PlanKind
+	Path       string
+	LanguageID string
+	Version    int32 // of the text that the call asks about
+}
+
+// Empty reports whether there is nothing to send.
+func (p Plan) Empty() bool { return p.Kind == PlanNothing && len(p.Close) == 0 }
+
+// NewDocuments keeps up to limit documents open (0: none longer than a call needs it),
+// each for idle after its last use.
+func NewDocuments[K comparable](limit int, idle time.Duration) *Documents[K] {
+	return &Documents[K]{
+		limit: limit, idle: idle,
+		docs: map[string]*document[K]{}, versions: map[string]int32{},
+	}
+}
+
+// Free reports whether a call may Enter now: nobody is synchronising the document, and
+// it isn't a diagnostics call that would have to wait for others on the old text.
+func (d *Documents[K]) Free(c Claim) bool {
+	doc := d.docs[c.Path]
+	return doc == nil || !doc.busy && !(c.Diagnoses && doc.outdated)
+}
+
+// Enter takes a free document for the call id.
+func (d *Documents[K]) Enter(id K, c Claim, now time.Time) {
+	doc := d.docs[c.Path]
+	if doc == nil {
+		doc = &document[K]{users: map[K]*user{}}
+		d.docs[c.Path] = doc
+	}
+	doc.busy = true
+	doc.used = now
+	doc.languageID = c.LanguageID
+	doc.users[id] = &user{claim: c}
+}
+
+// Found decides what id sends for the bytes that it read. false: diagnostics of the
+// old text are in flight, and sending now would take their answer away; id has left the
+// document and comes again when it is Free.
+func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
+	doc := d.docs[path]
+	u := doc.users[id]
+	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
+	doc.next = sha256.Sum256(text)
+	if doc.version != 0 && doc.next == doc.sum && !u.claim.Reopen {
+		return plan, true
+	}
+	if u.claim.Diagnoses && doc.diagnosing() {
+		doc.outdated = true
+		d.drop(doc, path, id)
+		return Plan{}, false
+	}
+	d.versions[path]++
+	plan.Version = d.versions[path]
+	switch {
+	case doc.version == 0:
+		plan.Kind = PlanOpen
+		plan.Close = d.victims(d.limit - 1)
+	case u.claim.Reopen:
+		plan.Kind = PlanReopen
+	default:
+		plan.Kind = PlanChange
+	}
+	return plan, true
+}
+
+// Sent takes in how many of a plan's notifications were written before an error. What
+// was not written has not happened. After an error of the stream itself the session
+// ends, and nothing of this matters.
+func (d *Documents[K]) Sent(id K, plan Plan, written int) {
+	d.Closed(plan, written)
+	doc := d.docs[plan.Path]
+	doc.busy = false
+	written -= len(plan.Close)
+	switch {
+	case plan.Kind == PlanReopen && written == 1:
+		doc.version = 0
+	case plan.Kind == PlanReopen && written == 2,
+		plan.Kind == PlanOpen && written == 1, plan.Kind == PlanChange && written == 1:
+		doc.version, doc.sum, doc.outdated = plan.Version, doc.next, false
+	}
+	doc.users[id].version = plan.Version
+}
+
+// Closed is Sent for a plan that only closes, as Leave and Expire give them.
+func (d *Documents[K]) Closed(plan Plan, written int) {
+	for i, path := range plan.Close {
+		doc := d.docs[path]
+		doc.busy = false
+		if i < written {
+			doc.version = 0
+			d.forget(path)
+		}
+	}
+}
+
+// Leave ends the call id and returns what has to be closed because more is open than
+// the limit allows. A call may leave at any step but between Found and Sent, while its
+// plan is being written. Leave is idempotent.
+func (d *Documents[K]) Leave(id K, path string, now time.Time) Plan {
+	doc := d.docs[path]
+	if doc == nil || doc.users[id] == nil {
+		return Plan{}
+	}
+	doc.used = now
+	d.drop(doc, path, id)
+	return Plan{Close: d.victims(d.limit)}
+}
+
+// Expire returns what has to be closed because nobody used it for the idle time, and
+// when to ask again; the zero time: not before the next Leave.
+func (d *Documents[K]) Expire(now time.Time) (Plan, time.Time) {
+	var plan Plan
+	var next time.Time
+	for _, path := range d.unused() {
+		doc := d.docs[path]
+		if end := doc.used.Add(d.idle); end.After(now) {
+			if next.IsZero() {
+				next = end
+			}
+			continue
+		}
+		doc.busy = true
+		plan.Close = append(plan.Close, path)
+	}
+	return plan, next
+}
+
+// Open are the documents that the server has open.
+func (d *Documents[K]) Open() []string {
+	var paths []string
+	for path, doc := range d.docs {
+		if doc.version != 0 {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// victims marks as being closed the least recently used documents beyond keep. What is
+// in use stays open, so more than the limit can be open for a while.
+func (d *Documents[K]) victims(keep int) []string {
+	excess := len(d.Open()) - d.closing() - max(keep, 0)
+	if excess <= 0 {
+		return nil
+	}
+	paths := d.unused()
+	paths = paths[:min(excess, len(paths))]
+	for _, path := range paths {
+		d.docs[path].busy = true
+	}
+	return paths
+}
+
+// unused are the open documents that no call has, least recently used first.
+func (d *Documents[K]) unused() []string {
+	var paths []string
+	for path, doc := range d.docs {
+		if doc.version != 0 && !doc.busy && len(doc.users) == 0 {
+			paths = append(paths, path)
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return d.docs[a].used.Compare(d.docs[b].used) })
+	return paths
+}
+
+// closing counts the open documents that a plan on its way closes.
+func (d *Documents[K]) closing() int {
+	n := 0
+	for _, doc := range d.docs {
+		if doc.version != 0 && doc.busy && len(doc.users) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// diagnosing reports whether a diagnostics call on the present text is in flight.
+func (doc *document[K]) diagnosing() bool {
+	for _, u := range doc.users {
+		if u.claim.Diagnoses && u.version == doc.version && doc.version != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes a call out. One that leaves before its plan was sent frees the document.
+func (d *Documents[K]) drop(doc *document[K], path string, id K) {
+	if doc.users[id].version == 0 {
+		doc.busy = false
+	}
+	delete(doc.users, id)
+	if !doc.diagnosing() {
+		doc.outdated = false
+	}
+	d.forget(path)
+}
+
+// forget drops the record of a document that is neither open nor used.
+func (d *Documents[K]) forget(path string) {
+	if doc := d.docs[path]; doc.version == 0 && len(doc.users) == 0 && !doc.busy {
+		delete(d.docs, path)
+	}
+}

@@ -1,0 +1,170 @@
+package lsp
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+const (
+	// echoTime is how long after a didClose its empty publication may still come.
+	echoTime = 100 * time.Millisecond
+	// echoBarrier bounds the wait for a server that answers no unknown request.
+	echoBarrier = 200 * time.Millisecond
+)
+
+// text is what the server was last sent of one document. mark is the number of the last
+// publication before that.
+type text struct {
+	uri     string
+	version int32
+	mark    uint64
+	pulled  pulled
+}
+
+// touch is a moment at which the server was told that some file has changed. What it
+// published for other files before may be out of date by it.
+type touch struct {
+	mark uint64
+	at   time.Time
+}
+
+// Sync sends what plan says, with data as its document's text, and returns how many of
+// the plan's notifications were written; all of them where the error is nil.
+func (c *Client) Sync(ctx context.Context, plan Plan, data []byte) (written int, err error) {
+	for _, path := range plan.Close {
+		if err := c.didClose(ctx, path); err != nil {
+			return written, err
+		}
+		written++
+	}
+	switch {
+	case plan.Kind == PlanNothing:
+		return written, nil
+	case plan.Kind == PlanOpen:
+		err = c.didOpen(ctx, plan, data)
+	case plan.Kind == PlanChange && !c.caps.resync:
+		err = c.didChange(ctx, plan, data)
+	default:
+		if err := c.didClose(ctx, plan.Path); err != nil {
+			return written, err
+		}
+		if plan.Kind == PlanReopen {
+			written++
+		}
+		// The caller's cancel must not leave closed what it takes for open.
+		err = c.didOpen(context.WithoutCancel(ctx), plan, data)
+	}
+	if err != nil {
+		return written, err
+	}
+	return written + 1, nil
+}
+
+func (c *Client) didOpen(ctx context.Context, plan Plan, data []byte) error {
+	c.awaitEcho(ctx, plan.Path)
+	uri := PathToURI(plan.Path)
+	document := map[string]any{
+		"uri": uri, "languageId": plan.LanguageID, "version": plan.Version, "text": string(data),
+	}
+	params := map[string]any{"textDocument": document}
+	if c.profile.DependencyBuildMode != "" {
+		params["dependencyBuildMode"] = c.profile.DependencyBuildMode
+	}
+	c.Track(uri)
+	t := &text{uri: uri, version: plan.Version, mark: c.Mark()}
+	if err := c.wire.Notify(ctx, "textDocument/didOpen", params); err != nil {
+		c.Untrack(uri)
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts[plan.Path] = t
+	return nil
+}
+
+// didChange sends the whole text, which every server takes that takes changes, and
+// didSave to those that want it: the bytes came from the disk, so it is true, and some
+// servers check only then.
+func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
+	uri, mark, content := PathToURI(plan.Path), c.Mark(), string(data)
+	err := c.wire.Notify(ctx, "textDocument/didChange", map[string]any{
+		"textDocument":   map[string]any{"uri": uri, "version": plan.Version},
+		"contentChanges": []any{map[string]string{"text": content}},
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	t := &text{uri: uri, version: plan.Version, mark: mark}
+	if old := c.texts[plan.Path]; old != nil {
+		t.pulled = old.pulled
+	}
+	c.texts[plan.Path] = t
+	c.touched = touch{mark: mark, at: time.Now()}
+	c.mu.Unlock()
+	if !c.caps.save {
+		return nil
+	}
+	params := map[string]any{"textDocument": map[string]any{"uri": uri}}
+	if c.caps.saveText {
+		params["text"] = content
+	}
+	// The change is sent whatever becomes of this; a broken stream shows at the next use.
+	_ = c.wire.Notify(ctx, "textDocument/didSave", params)
+	return nil
+}
+
+func (c *Client) didClose(ctx context.Context, path string) error {
+	uri := PathToURI(path)
+	err := c.wire.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	if err != nil {
+		return err
+	}
+	c.Untrack(uri)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.texts, path)
+	maps.DeleteFunc(c.closed, func(_ string, at time.Time) bool { return time.Since(at) > time.Second })
+	c.closed[path] = time.Now()
+	return nil
+}
+
+// awaitEcho holds up the opening of a document that was closed just now, until the
+// empty list that most servers publish on didClose has come: behind the didOpen it
+// would be taken for the new text's. A server that names versions needs no such wait.
+func (c *Client) awaitEcho(ctx context.Context, path string) {
+	c.mu.Lock()
+	at, closed := c.closed[path]
+	c.mu.Unlock()
+	if !closed || c.profile.Complete != CompleteQuiet || time.Since(at) > time.Second {
+		return
+	}
+	barrier, stop := context.WithTimeout(ctx, echoBarrier)
+	defer stop()
+	_ = c.Barrier(barrier)
+	echo, stop := context.WithTimeout(ctx, time.Until(at.Add(echoTime)))
+	defer stop()
+	<-echo.Done()
+}
+
+// FilesChanged tells the server of changed files; see Watcher.
+func (c *Client) FilesChanged(ctx context.Context, changes []FileChange) error {
+	type event struct {
+		URI  string     `json:"uri"`
+		Type ChangeType `json:"type"`
+	}
+	events := make([]event, len(changes))
+	for i, change := range changes {
+		events[i] = event{URI: PathToURI(change.Path), Type: change.Type}
+	}
+	now := touch{mark: c.Mark(), at: time.Now()}
+	err := c.wire.Notify(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.touched = now
+	return nil
+}
