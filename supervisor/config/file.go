@@ -102,8 +102,11 @@ func (c *Config) overlayLanguages(value any, path string, from Origins) error {
 		if err := o.table("", tables[name]); err != nil {
 			return err
 		}
-		if !known {
-			l.complete()
+		if _, given := from[o.key+".repl.command"]; given && !l.HasREPL() {
+			return o.refuse("repl.protocol", l.REPL.Protocol, "lean or jsonl where there is a repl.command")
+		}
+		if _, given := from[o.key+".repl.weight"]; !given && l.REPL.Weight == 0 {
+			l.REPL.Weight = defaultWeights[l.REPL.Protocol]
 		}
 		c.Languages[name] = l
 	}

@@ -124,9 +124,11 @@ func resolveAsFar(path string) (string, error) {
 	if !absent(err) {
 		return resolved, err
 	}
-	path = filepath.Clean(path)
-	parent, err := resolveAsFar(filepath.Dir(path))
-	return filepath.Join(parent, filepath.Base(path)), err
+	// Not filepath.Dir, which cleans: see resolveFile.
+	path = strings.TrimRight(path, "/")
+	slash := strings.LastIndexByte(path, '/')
+	parent, err := resolveAsFar(path[:slash+1])
+	return filepath.Join(parent, path[slash+1:]), err
 }
 
 // below tells whether a canonical path is in a canonical directory.

@@ -62,13 +62,6 @@ func newLanguage(name string) Language {
 	}
 }
 
-// complete fills in what depends on the rest of a new profile.
-func (l *Language) complete() {
-	if l.REPL.Weight == 0 {
-		l.REPL.Weight = defaultWeights[l.REPL.Protocol]
-	}
-}
-
 // languageName keeps names usable in a key of the config file, a flag and an actor's
 // id.
 var languageName = regexp.MustCompile(`^[a-z][a-z0-9_+-]*$`)
