@@ -24,7 +24,8 @@ type Collector struct {
 	files     map[string]*tracked
 	tokens    []Progress // active ones, oldest first
 	regs      []Registered
-	leanSeen  bool
+	leanSeen  bool // the server sent Lean's own progress
+	versions  bool // the server named a version in some publication
 	news      News
 	told      bool
 	down      error
@@ -34,22 +35,6 @@ type Collector struct {
 	lastNoise string
 	beat      map[*func()]struct{} // called at the next frame
 	wake      chan struct{}        // closed at the next change; nil: nobody waits
-}
-
-// tracked is what one file's publications and progress said last. Versioned and plain
-// ones are kept apart: servers that know versions also publish lists without one, which
-// belong to no text in particular.
-type tracked struct {
-	versioned, plain published
-	progress         string
-}
-
-// published is one publication; sequence 0: none.
-type published struct {
-	sequence uint64
-	at       time.Time
-	version  int32
-	raw      json.RawMessage
 }
 
 // News is what happened since it was last taken.
@@ -98,24 +83,6 @@ func (c *Collector) frame() {
 		delete(c.beat, call)
 		(*call)()
 	}
-}
-
-func (c *Collector) publication(e Publication) {
-	file := c.files[fileKey(e.URI)]
-	if file == nil {
-		return
-	}
-	c.sequence++
-	p := published{sequence: c.sequence, at: time.Now(), raw: e.Diagnostics}
-	switch {
-	case e.Version == nil:
-		file.plain = p
-	case *e.Version >= file.versioned.version:
-		p.version = *e.Version
-		file.versioned = p
-		c.versions = true
-	}
-	c.wakeAll()
 }
 
 func (c *Collector) progress(e Progress) {
@@ -280,26 +247,4 @@ func (c *Collector) onFrame(do func()) (stop func()) {
 		defer c.mu.Unlock()
 		delete(c.beat, &do)
 	}
-}
-
-// status is what the server has shown of itself and said about one file.
-type status struct {
-	versioned, plain published
-	knowsVersions    bool
-	speaksLean       bool
-	down             error
-	changed          <-chan struct{} // closed at the next change of any of these
-}
-
-func (c *Collector) status(uri string) status {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.wake == nil {
-		c.wake = make(chan struct{})
-	}
-	s := status{knowsVersions: c.versions, speaksLean: c.leanSeen, down: c.down, changed: c.wake}
-	if file := c.files[fileKey(uri)]; file != nil {
-		s.versioned, s.plain = file.versioned, file.plain
-	}
-	return s
 }
