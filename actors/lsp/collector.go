@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
