@@ -180,9 +180,7 @@ func (c *child) release() {
 	if c.stderr != nil {
 		c.stderr.close()
 	}
-	if c.cage != nil {
-		c.cage.remove()
-	}
+	c.cage.remove()
 	c.terminal.restore()
 }
 

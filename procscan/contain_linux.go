@@ -143,7 +143,11 @@ func (g *treeCage) Kill() error {
 }
 
 // remove takes the group away. One that won't go is left to Containment.Close.
-func (g *treeCage) remove() { _ = removeCgroups(g.dir) }
+func (g *treeCage) remove() {
+	if g != nil {
+		_ = removeCgroups(g.dir)
+	}
+}
 
 // removeCgroups removes a group with the groups in it: a tree may have made
 // some, above all when it is another hearth. Files in it are the kernel's.

@@ -34,12 +34,6 @@ func startLeader(path string, argv []string, attr *syscall.ProcAttr) (*leader, i
 	return nil, 0, err
 }
 
-// discard ends a child that can't be used.
-func discard(pid int) {
-	_ = unix.Kill(pid, unix.SIGKILL)
-	_, _ = retry(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
-}
-
 // wait blocks until ended says so. No thread is blocked: the runtime's poller
 // watches the pidfd. Each wait has a duplicate of its own, so that its context
 // ends only itself.

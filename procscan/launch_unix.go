@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // OSLauncher is the Launcher of this machine.
@@ -113,6 +115,7 @@ func (l *OSLauncher) start(c *child, spec Spec, env []string, ends *streams) (er
 		if c.stderr != nil {
 			c.stderr.close()
 		}
+		c.cage.remove()
 		return err
 	}
 	l.own(c)
@@ -126,15 +129,16 @@ func (l *OSLauncher) start(c *child, spec Spec, env []string, ends *streams) (er
 // group may have been refused for a reason that the probe couldn't meet.
 func (l *OSLauncher) startCaged(c *child, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	if c.cage = l.containment.newTree(); c.cage != nil {
-		closeCage := c.cage.enter(attr.Sys)
-		c.leader, pid, err = startLeader(c.path, argv, attr)
-		closeCage()
+		caged, sys := *attr, *attr.Sys
+		caged.Sys = &sys
+		leave := c.cage.enter(&sys)
+		c.leader, pid, err = startLeader(c.path, argv, &caged)
+		leave()
 		if err == nil {
 			return pid, nil
 		}
 		c.cage.remove()
 		c.cage = nil
-		attr.Sys.UseCgroupFD = false
 	}
 	c.leader, pid, err = startLeader(c.path, argv, attr)
 	return pid, err
@@ -150,6 +154,12 @@ func identify(l *leader, pid int) (Identity, error) {
 		return Identity{}, errors.Join(errors.New("can't read the process table"), err)
 	}
 	return st.Identity, nil
+}
+
+// discard ends a child that can't be used.
+func discard(pid int) {
+	_ = unix.Kill(pid, unix.SIGKILL)
+	_, _ = retry(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
 }
 
 func (l *OSLauncher) own(c *child) {

@@ -24,8 +24,9 @@ func Subreaper() error {
 // Reaper waits for the orphans that this process was given as a subreaper or as
 // PID 1 of a container. It takes neither the launcher's children nor any process
 // of our own session: those are children that other code of this program started
-// with os/exec, and their exit status is for that code. The trees of a Launcher
-// have sessions of their own.
+// with os/exec, and their exit status is for that code (one that is started with
+// Setsid has to go through the launcher). The trees of a Launcher have sessions
+// of their own.
 //
 // It asks the kernel for its children by number. wait4(-1) would take the exit
 // status of whatever ended first.
@@ -159,9 +160,18 @@ func children() ([]int, error) {
 // Adopted lists the living orphans that carry no mark of this runtime: started
 // with a cleared environment, so that no sweep finds them. To which tree they
 // belonged can't be told.
+// While a child is being started none is listed: it would look like one.
 func (r *Reaper) Adopted() ([]Info, error) {
+	adopted, err := r.adopted()
+	if errors.Is(err, errStarting) {
+		return nil, nil
+	}
+	return adopted, err
+}
+
+func (r *Reaper) adopted() ([]Info, error) {
 	if !r.launcher.starting.TryLock() {
-		return nil, nil // none is sure to be an orphan now
+		return nil, errStarting
 	}
 	defer r.launcher.starting.Unlock()
 	orphans, err := r.orphans()
@@ -188,30 +198,26 @@ func (r *Reaper) Adopted() ([]Info, error) {
 // parents end: SIGTERM, SIGCONT and, after grace.Term, SIGKILL for at most
 // grace.Kill. It is for the shutdown, after the last tree was reaped.
 func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
-	asked := map[Identity]bool{}
-	end := func(signals ...os.Signal) func() (bool, error) {
-		return func() (bool, error) {
-			held, err := r.holdAdopted()
-			defer func() {
-				for _, p := range held {
-					_ = p.Close()
-				}
-			}()
-			for _, p := range held {
-				if err == nil && !asked[p.Identity()] {
-					asked[p.Identity()] = true
-					err = signalAll([]Process{p}, signals...)
-				}
+	for _, step := range []struct {
+		signals []os.Signal
+		within  time.Duration
+	}{
+		{[]os.Signal{syscall.SIGTERM, syscall.SIGCONT}, grace.Term},
+		{[]os.Signal{syscall.SIGKILL}, grace.Kill},
+	} {
+		asked := map[Identity]bool{}
+		ended := false
+		err := poll(ctx, step.within, func() (bool, error) {
+			left, err := r.endOnce(asked, step.signals)
+			if errors.Is(err, errStarting) {
+				return false, nil
 			}
-			return len(held) == 0, err
+			ended = left == 0
+			return ended, err
+		})
+		if ended || err != nil {
+			return err
 		}
-	}
-	if err := poll(ctx, grace.Term, end(syscall.SIGTERM, syscall.SIGCONT)); err != nil {
-		return err
-	}
-	clear(asked)
-	if err := poll(ctx, grace.Kill, end(syscall.SIGKILL)); err != nil {
-		return err
 	}
 	left, err := r.Adopted()
 	if err != nil || len(left) == 0 {
@@ -224,26 +230,40 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 	return e
 }
 
-// holdAdopted holds the adopted processes and reaps the dead ones on the way,
-// since EndAdopted may run after the loop of Run.
-func (r *Reaper) holdAdopted() (held []Process, err error) {
-	if _, err := r.Reap(); err != nil && !errors.Is(err, errStarting) {
-		return nil, err
+// endOnce signals the adopted processes that weren't asked yet and counts those
+// that live. It reaps on the way: the loop of Run may have ended before.
+func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int, err error) {
+	if _, err := r.Reap(); err != nil {
+		return 0, err
 	}
-	adopted, err := r.Adopted()
+	adopted, err := r.adopted()
+	if err != nil {
+		return 0, err
+	}
 	for _, info := range adopted {
-		p, holdErr := system.hold(info.PID)
-		if IsGone(holdErr) {
+		if asked[info.Identity] {
 			continue
 		}
-		if holdErr != nil {
-			return held, holdErr
+		asked[info.Identity] = true
+		if err := signalOne(info.Identity, signals); err != nil {
+			return 0, err
 		}
-		if p.Identity() != info.Identity {
-			_ = p.Close()
-			continue
-		}
-		held = append(held, p)
 	}
-	return held, err
+	return len(adopted), nil
+}
+
+// signalOne holds the process first: the list that its number is from may be old.
+func signalOne(id Identity, signals []os.Signal) error {
+	p, err := system.hold(id.PID)
+	if IsGone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if p.Identity() != id {
+		return nil
+	}
+	return signalAll([]Process{p}, signals...)
 }
