@@ -30,5 +30,9 @@ type EntryClosed struct {
 	Cause error
 }
 
+// Outdated tells an Entry that a newer fingerprint was seen: it gets no further
+// lease, and Close when its last one is back.
+type Outdated struct{}
+
 // SweepIdle makes a Cache close what nobody has used for longer than idle.
 type SweepIdle struct{}

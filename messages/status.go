@@ -67,13 +67,15 @@ type TreeSnapshot struct {
 	Reason    string              // why the last attempt failed
 }
 
-// CacheSnapshot is a cache's, with what its ledger holds.
+// CacheSnapshot is a cache's sums. Which keys it holds, and how far each is, its
+// Entries say themselves: were they listed here, each change of one would cost as
+// much as all of them. How many calls a key serves is in its resource's snapshot.
 type CacheSnapshot struct {
 	ActorSnapshot
 	Kind     ResourceKind
 	Limit    int64
-	Occupied int64
-	Waiting  int
+	Occupied int64      // the weights of all keys whose Entry has not closed
+	Waiting  int        // operations that wait for a slot, or for their key's end
 	Rows     []CacheRow // sorted by key
 }
 
@@ -88,11 +90,15 @@ type CacheRow struct {
 	LastUsed time.Time
 }
 
-// EntrySnapshot is an Entry's.
+// EntrySnapshot is an Entry's: one key that occupies its slot. It is retracted when
+// nothing is left of the key's trees.
 type EntrySnapshot struct {
 	ActorSnapshot
-	Key  Key
-	Kept int // operations that wait for its resource
+	Key    Key
+	Warm   bool // its resource takes operations
+	Ending bool // it takes no further lease; its trees are ending
+	Stale  bool // a newer fingerprint was seen: it ends with its last call
+	Kept   int  // operations that wait for its resource
 }
 
 // BuildSnapshot is a watched build's.
