@@ -100,6 +100,7 @@ func TestAProfileIsOverriddenKeyByKey(t *testing.T) {
 lsp.command = ["/opt/gopls -remote=auto", "gopls"]
 lsp.initialization_options = { pullDiagnostics = true }
 lsp.settings = { gopls = { staticcheck = true } }
+lsp.env = { GOFLAGS = "-tags=integration" }
 lsp.unwatched = ["vendor"]
 [languages.python.repl]
 command = "python3.12"
@@ -113,6 +114,7 @@ language_ids = { ".h" = "cpp" }
 	assert.Equal(t, []Command{{"/opt/gopls", "-remote=auto"}, {"gopls"}}, golang.Server.Commands)
 	assert.JSONEq(t, `{"pullDiagnostics": true}`, string(golang.Server.InitializationOptions))
 	assert.Equal(t, map[string]any{"staticcheck": true}, golang.Server.Answer("gopls"))
+	assert.Equal(t, map[string]string{"GOFLAGS": "-tags=integration"}, golang.Server.Env)
 	assert.Equal(t, []string{"vendor"}, golang.Server.Unwatched)
 	assert.Equal(t, CompleteVersion, golang.Server.Complete, "what isn't named stays")
 	assert.Equal(t, []string{"go.mod", "go.work"}, golang.Markers)
@@ -169,6 +171,9 @@ func TestBadProfilesAreRefusedByKey(t *testing.T) {
 		"languages.go.lsp.command":            "[languages.go]\nlsp.command = './gopls'",
 		"languages.go.lsp.complete":           "[languages.go]\nlsp.complete = 'never'",
 		"languages.go.lsp.settings":           "[languages.go]\nlsp.settings = 1",
+		"languages.go.lsp.env":                "[languages.go]\nlsp.env = { 'A=B' = 'c' }",
+		"languages.go.lsp.env (":              "[languages.go]\nlsp.env = { A = 1 }",
+		"languages.c.lsp.env":                 "[languages.c]\nlsp.env = { _HEARTH_SESSION_TOKEN = 'x' }",
 		"languages.go.install":                "[languages.go]\ninstall = { gopls = 1 }",
 		"languages.go.repl.protocol":          "[languages.go]\nrepl.protocol = 'telnet'",
 		"languages.go.repl.command":           "[languages.go]\nrepl.protocol = 'jsonl'",

@@ -23,9 +23,10 @@ type Language struct {
 
 // Server is the language-server part of a profile.
 type Server struct {
-	Commands              []Command       // alternatives: the first whose program is found
-	InitializationOptions json.RawMessage // nil: none are sent
-	Settings              map[string]any  // answers to workspace/configuration
+	Commands              []Command         // alternatives: the first whose program is found
+	InitializationOptions json.RawMessage   // nil: none are sent
+	Settings              map[string]any    // answers to workspace/configuration
+	Env                   map[string]string // variables that the server gets beside, or instead of, the runtime's own
 	Complete              Complete
 	Unwatched             []string // names of folders that are not watched, beside the usual ones
 }

@@ -24,6 +24,7 @@ var profileKeys = map[string]profileKey{
 	"lsp.command":                {"one command line or a list of alternatives, each " + commandWant, putAlternatives},
 	"lsp.initialization_options": {"any value", putInitializationOptions},
 	"lsp.settings":               {"a table", putSettings},
+	"lsp.env":                    words(func(l *Language) *map[string]string { return &l.Server.Env }),
 	"lsp.complete":               word(func(l *Language) *Complete { return &l.Server.Complete }),
 	"lsp.unwatched":              names(func(l *Language) *[]string { return &l.Server.Unwatched }),
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
 )
 
 // Validate holds a Config against every rule, also one that was made in code. Its
@@ -103,8 +104,16 @@ func (s Server) faults() []fault {
 	ways := []Complete{CompleteQuiet, CompleteVersion, CompleteWait}
 	return []fault{
 		{len(s.Commands) > 0 && !alternatives.ok(s.Commands), "lsp.command", alternatives.format(s.Commands), commandWant},
+		{slices.ContainsFunc(slices.Collect(maps.Keys(s.Env)), badVariable), "lsp.env", list(slices.Sorted(maps.Keys(s.Env))),
+			"names of variables, without = and without hearth's own marks"},
 		{!slices.Contains(ways, s.Complete), "lsp.complete", string(s.Complete), "quiet, version or wait"},
 	}
+}
+
+// badVariable refuses what is no variable's name, and the marks: a tree without its
+// own would not be found again.
+func badVariable(name string) bool {
+	return name == "" || strings.ContainsAny(name, "=\x00") || name == procscan.SessionVar || name == procscan.RuntimeVar
 }
 
 func (w Worker) faults() []fault {
