@@ -35,10 +35,8 @@ func URIToPath(uri string) (string, bool) {
 	return filepath.Clean(unescape(rest)), true
 }
 
-// SameFile reports whether two URIs name the same file.
-func SameFile(a, b string) bool { return fileKey(a) == fileKey(b) }
-
-// fileKey is the path a URI names, or the URI itself where it names none.
+// fileKey is what a URI is compared by: the path that it names, or itself where it
+// names none.
 func fileKey(uri string) string {
 	if path, ok := URIToPath(uri); ok {
 		return path

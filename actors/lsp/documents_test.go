@@ -1,0 +1,339 @@
+package lsp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var t0 = time.Unix(1_700_000_000, 0)
+
+// desk drives Documents through whole calls.
+type desk struct {
+	*testing.T
+	*Documents[int]
+	now  time.Time
+	last int
+}
+
+func newDesk(t *testing.T, limit int) *desk {
+	return &desk{T: t, Documents: NewDocuments[int](limit, 5*time.Minute), now: t0}
+}
+
+// find takes a call to the point where its plan is known.
+func (d *desk) find(c Claim, text string) (id int, plan Plan, ok bool) {
+	require.True(d, d.Free(c), "%+v is not free", c)
+	d.last++
+	d.now = d.now.Add(time.Second)
+	c.LanguageID = "go"
+	d.Enter(d.last, c, d.now)
+	plan, ok = d.Found(d.last, c.Path, []byte(text))
+	return d.last, plan, ok
+}
+
+// start takes a call to the point where its request runs.
+func (d *desk) start(c Claim, text string) (id int, plan Plan) {
+	id, plan, ok := d.find(c, text)
+	require.True(d, ok, "%+v has to wait", c)
+	d.Sent(id, plan, len(plan.Close)+notifications(plan.Kind))
+	return id, plan
+}
+
+// run takes a call from its beginning to its end.
+func (d *desk) run(path, text string) (plan, after Plan) {
+	id, plan := d.start(Claim{Path: path, Diagnoses: true}, text)
+	after = d.Leave(id, path, d.now)
+	d.Closed(after, len(after.Close))
+	return plan, after
+}
+
+func notifications(k PlanKind) int {
+	return map[PlanKind]int{PlanNothing: 0, PlanOpen: 1, PlanChange: 1, PlanReopen: 2}[k]
+}
+
+func TestEqualBytesSendNothingAndOthersTheWholeText(t *testing.T) {
+	d := newDesk(t, 8)
+	for i, step := range []struct {
+		text    string
+		kind    PlanKind
+		version int32
+	}{
+		{"one", PlanOpen, 1}, {"one", PlanNothing, 1}, {"two", PlanChange, 2},
+		{"two", PlanNothing, 2}, {"one", PlanChange, 3}, {"", PlanChange, 4},
+	} {
+		plan, after := d.run("/a", step.text)
+		assert.Equal(t, Plan{Kind: step.kind, Path: "/a", LanguageID: "go", Version: step.version}, plan, "step %d", i)
+		assert.True(t, after.Empty(), "step %d", i)
+	}
+}
+
+func TestAVersionNeverMeansTwoTextsOfAPath(t *testing.T) {
+	d := newDesk(t, 0)
+	for want := int32(1); want <= 3; want++ {
+		plan, after := d.run("/a", "same")
+		assert.Equal(t, PlanOpen, plan.Kind)
+		assert.Equal(t, want, plan.Version)
+		assert.Equal(t, []string{"/a"}, after.Close, "a limit of 0 closes after each call")
+	}
+}
+
+func TestTheLeastRecentlyUsedIsClosedFirst(t *testing.T) {
+	d := newDesk(t, 2)
+	d.run("/a", "x")
+	d.run("/b", "x")
+	d.run("/a", "x")
+	plan, _ := d.run("/c", "x")
+	assert.Equal(t, []string{"/b"}, plan.Close)
+	plan, _ = d.run("/d", "x")
+	assert.Equal(t, []string{"/a"}, plan.Close)
+	plan, _ = d.run("/c", "x")
+	assert.Equal(t, PlanNothing, plan.Kind)
+}
+
+func TestWhatIsInUseStaysOpenBeyondTheLimit(t *testing.T) {
+	d := newDesk(t, 1)
+	a, _ := d.start(Claim{Path: "/a"}, "x")
+	b, plan := d.start(Claim{Path: "/b"}, "x")
+	assert.Empty(t, plan.Close)
+	assert.Len(t, d.Open(), 2)
+	after := d.Leave(a, "/a", d.now)
+	assert.Equal(t, []string{"/a"}, after.Close)
+	assert.Empty(t, d.Leave(b, "/b", d.now).Close, "/a is on its way out already")
+}
+
+func TestADocumentThatIsBeingClosedIsNotFree(t *testing.T) {
+	d := newDesk(t, 1)
+	d.run("/a", "x")
+	id, plan, _ := d.find(Claim{Path: "/b"}, "x")
+	require.Equal(t, []string{"/a"}, plan.Close)
+	assert.False(t, d.Free(Claim{Path: "/a"}), "its didClose may come after another call's didOpen")
+	d.Sent(id, plan, 2)
+	_, plan = d.start(Claim{Path: "/a"}, "x")
+	assert.Equal(t, PlanOpen, plan.Kind)
+}
+
+func TestOneCallAtATimeSynchronisesADocument(t *testing.T) {
+	d := newDesk(t, 8)
+	d.Enter(1, Claim{Path: "/a"}, t0)
+	assert.False(t, d.Free(Claim{Path: "/a"}))
+	assert.True(t, d.Free(Claim{Path: "/b"}))
+	plan, _ := d.Found(1, "/a", []byte("x"))
+	assert.False(t, d.Free(Claim{Path: "/a"}))
+	d.Sent(1, plan, 1)
+	assert.True(t, d.Free(Claim{Path: "/a"}), "the request itself holds up nobody")
+}
+
+func TestCallsThatFoundTheSameBytesRunSideBySide(t *testing.T) {
+	d := newDesk(t, 8)
+	d.start(Claim{Path: "/a", Diagnoses: true}, "x")
+	for range 3 {
+		_, plan := d.start(Claim{Path: "/a", Diagnoses: true}, "x")
+		assert.Equal(t, PlanNothing, plan.Kind)
+	}
+}
+
+func TestDiagnosticsOfOtherBytesWaitForThoseInFlight(t *testing.T) {
+	d := newDesk(t, 8)
+	claim := Claim{Path: "/a", Diagnoses: true}
+	old, _ := d.start(claim, "old")
+	_, _, ok := d.find(claim, "new")
+	require.False(t, ok)
+	assert.False(t, d.Free(claim), "it would find the same again")
+	assert.True(t, d.Free(Claim{Path: "/a"}), "a hover waits for nobody")
+	d.Leave(old, "/a", d.now)
+	_, plan := d.start(claim, "new")
+	assert.Equal(t, PlanChange, plan.Kind)
+}
+
+func TestAHoverOfOtherBytesGoesAheadAndFreesTheWaiting(t *testing.T) {
+	d := newDesk(t, 8)
+	claim := Claim{Path: "/a", Diagnoses: true}
+	d.start(claim, "old")
+	_, _, ok := d.find(claim, "new")
+	require.False(t, ok)
+	_, plan := d.start(Claim{Path: "/a"}, "new")
+	assert.Equal(t, PlanChange, plan.Kind)
+	assert.True(t, d.Free(claim))
+	_, plan = d.start(claim, "new")
+	assert.Equal(t, PlanNothing, plan.Kind)
+}
+
+func TestAReopenSendsEqualBytesAgain(t *testing.T) {
+	d := newDesk(t, 8)
+	d.run("/a", "x")
+	id, plan := d.start(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+	assert.Equal(t, PlanReopen, plan.Kind)
+	assert.EqualValues(t, 2, plan.Version)
+	_, _, ok := d.find(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+	assert.False(t, ok, "it would take the first one's answer away")
+	d.Leave(id, "/a", d.now)
+	d.start(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+}
+
+func TestWhatWasNotWrittenHasNotHappened(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		kind    PlanKind
+		written int
+		want    PlanKind // of the next call with the same text
+	}{
+		{"an open", PlanOpen, 0, PlanOpen},
+		{"a change", PlanChange, 0, PlanChange},
+		{"a close to reopen", PlanReopen, 0, PlanNothing},
+		{"an open after a close", PlanReopen, 1, PlanOpen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDesk(t, 8)
+			text := "new"
+			if c.kind != PlanOpen {
+				d.run("/a", "old")
+			}
+			if c.kind == PlanReopen {
+				text = "old"
+			}
+			id, plan, _ := d.find(Claim{Path: "/a", Reopen: c.kind == PlanReopen}, text)
+			require.Equal(t, c.kind, plan.Kind)
+			d.Sent(id, plan, c.written)
+			d.Leave(id, "/a", d.now)
+			_, plan = d.start(Claim{Path: "/a"}, text)
+			assert.Equal(t, c.want, plan.Kind)
+		})
+	}
+	t.Run("a victim's close", func(t *testing.T) {
+		d := newDesk(t, 1)
+		d.run("/a", "x")
+		id, plan, _ := d.find(Claim{Path: "/b"}, "x")
+		require.Equal(t, []string{"/a"}, plan.Close)
+		d.Sent(id, plan, 0)
+		assert.Equal(t, []string{"/a"}, d.Open())
+		_, plan = d.start(Claim{Path: "/a"}, "x")
+		assert.Equal(t, PlanNothing, plan.Kind)
+	})
+}
+
+func TestACallMayLeaveAfterItsFileCouldNotBeRead(t *testing.T) {
+	d := newDesk(t, 8)
+	d.Enter(1, Claim{Path: "/a"}, t0)
+	assert.True(t, d.Leave(1, "/a", t0).Empty())
+	assert.True(t, d.Leave(1, "/a", t0).Empty(), "leaving is idempotent")
+	assert.True(t, d.Free(Claim{Path: "/a"}))
+	assert.Empty(t, d.docs)
+}
+
+func TestIdleDocumentsAreClosedAfterTheirTime(t *testing.T) {
+	d := newDesk(t, 8)
+	d.run("/a", "x")
+	first := d.now
+	d.run("/b", "x")
+	_, _ = d.start(Claim{Path: "/used"}, "x")
+	plan, next := d.Expire(first.Add(d.idle - 1))
+	assert.True(t, plan.Empty())
+	assert.Equal(t, first.Add(d.idle), next)
+	plan, next = d.Expire(first.Add(d.idle))
+	assert.Equal(t, []string{"/a"}, plan.Close)
+	assert.Equal(t, first.Add(d.idle+time.Second), next)
+	d.Closed(plan, 1)
+	plan, next = d.Expire(first.Add(time.Hour))
+	assert.Equal(t, []string{"/b"}, plan.Close)
+	assert.Zero(t, next, "a document in use has no idle time")
+}
+
+// TestDocumentsAgreeWithTheServer runs random calls, with random failures to write, and
+// plays the server: a didOpen never comes for an open document, nothing else for a
+// closed one, and a call's text is what the server has when its request goes out.
+func TestDocumentsAgreeWithTheServer(t *testing.T) {
+	for seed := range uint64(300) {
+		simulate(t, rand.New(rand.NewPCG(seed, 1)))
+	}
+}
+
+type simulated struct {
+	claim Claim
+	plan  Plan
+	step  int // 1 entered, 2 found, 3 sent
+	text  string
+}
+
+func simulate(t *testing.T, r *rand.Rand) {
+	d := NewDocuments[int](r.IntN(4), time.Minute)
+	now := t0
+	disk, server, calls := map[string]string{}, map[string]string{}, map[int]*simulated{}
+	apply := func(p Plan, text string) int {
+		todo := len(p.Close) + notifications(p.Kind)
+		written := todo
+		if r.IntN(5) == 0 {
+			written = r.IntN(todo + 1)
+		}
+		for i := range written {
+			playServer(t, server, p, i, text)
+		}
+		return written
+	}
+	for n := range 200 {
+		now = now.Add(time.Duration(r.IntN(20)) * time.Second)
+		path := fmt.Sprintf("/%d", r.IntN(5))
+		disk[path] = fmt.Sprint(r.IntN(3))
+		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: r.IntN(8) == 0}
+		if d.Free(claim) && len(calls) < 8 {
+			d.Enter(n, claim, now)
+			calls[n] = &simulated{claim: claim, step: 1}
+		}
+		for id, c := range calls {
+			if r.IntN(2) == 0 {
+				continue
+			}
+			switch c.step {
+			case 1:
+				var ok bool
+				c.text = disk[c.claim.Path]
+				if c.plan, ok = d.Found(id, c.claim.Path, []byte(c.text)); !ok {
+					delete(calls, id)
+				}
+			case 2:
+				written := apply(c.plan, c.text)
+				d.Sent(id, c.plan, written)
+				if written == len(c.plan.Close)+notifications(c.plan.Kind) {
+					require.Equal(t, c.text, server[c.claim.Path])
+				}
+			case 3:
+				after := d.Leave(id, c.claim.Path, now)
+				d.Closed(after, apply(after, ""))
+				delete(calls, id)
+			}
+			c.step++
+		}
+		after, _ := d.Expire(now)
+		d.Closed(after, apply(after, ""))
+		open := d.Open()
+		slices.Sort(open)
+		require.Len(t, server, len(open))
+		for _, path := range open {
+			require.Contains(t, server, path)
+		}
+	}
+}
+
+// playServer takes the i-th notification of a plan.
+func playServer(t *testing.T, server map[string]string, p Plan, i int, text string) {
+	if i < len(p.Close) {
+		require.Contains(t, server, p.Close[i])
+		delete(server, p.Close[i])
+		return
+	}
+	switch first := i == len(p.Close); {
+	case p.Kind == PlanReopen && first:
+		require.Contains(t, server, p.Path)
+		delete(server, p.Path)
+		return
+	case p.Kind == PlanChange:
+		require.Contains(t, server, p.Path)
+	default:
+		require.NotContains(t, server, p.Path)
+	}
+	server[p.Path] = text
+}
