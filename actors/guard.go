@@ -157,11 +157,14 @@ func (p *process) failed(cause any, stack string) {
 	reason := &messages.PanicError{Actor: p.self.handle.ID(), Value: fmt.Sprint(cause)}
 	p.self.Log().Error("actor failed", "reason", reason, "stack", stack)
 	down := p.down(reason, stack)
-	if parent := p.self.handle.parent; parent != nil {
+	switch parent := p.self.handle.parent; {
+	case parent == nil:
+		p.self.sys.fail(reason)
+	case parent == p.self.sys.supervisor.Load(): // told as the parent, and not twice
+		parent.Send(down)
+	default:
 		parent.Send(down)
 		p.self.sys.tellSupervisor(down)
-	} else {
-		p.self.sys.fail(reason)
 	}
 	p.refuseAll(reason)
 	p.self.cancel()

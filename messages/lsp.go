@@ -7,9 +7,10 @@ import (
 
 // Document names a file of a project for a language-server operation.
 type Document struct {
-	Project  string // the project's directory; empty: the nearest above File that holds a marker
-	File     string // absolute, or relative to Project
-	Language string // the profile's name; empty: it follows from the file's extension
+	Project  string        // the project's directory, absolute
+	File     string        // absolute, or relative to Project
+	Language string        // the profile's name; empty: it follows from the file's extension
+	Timeout  time.Duration // of the operation once the server takes it; 0: lsp.timeout
 }
 
 // Position is a place in a text as LSP counts it: both zero-based, Character in

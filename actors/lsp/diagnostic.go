@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/seed-f6977891/hearth/messages"
 )
 
 // parseDiagnostics reads a list of diagnostics strictly: a server that sends something
@@ -31,7 +33,7 @@ func parseDiagnostics(method string, raw json.RawMessage) ([]Diagnostic, error) 
 			return nil, malformed
 		}
 		list[i] = Diagnostic{
-			Range: item.Range.value(), Severity: item.Severity,
+			Range: item.Range.value(), Severity: messages.Severity(item.Severity),
 			Message: message, Source: item.Source, Code: code,
 		}
 	}

@@ -1,27 +1,14 @@
 package lsp
 
-// Position is LSP's: zero-based, Character in UTF-16 code units whatever the server
-// counts in.
-type Position struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
-}
+import "github.com/seed-f6977891/hearth/messages"
 
-// Range is LSP's: End is the first position after it.
-type Range struct {
-	Start Position `json:"start"`
-	End   Position `json:"end"`
-}
-
-// Diagnostic is one finding about one file. Severity is LSP's number, 1 (error) to 4
-// (hint), or 0 where the server gave none.
-type Diagnostic struct {
-	Range    Range
-	Severity int
-	Message  string
-	Source   string
-	Code     string
-}
+// The values that reports are made of. Positions count in UTF-16 code units whatever
+// the server counts in; a diagnostic's severity is 0 where the server gave none.
+type (
+	Position   = messages.Position
+	Range      = messages.Range
+	Diagnostic = messages.Diagnostic
+)
 
 // Profile is what a language's configuration says about its server.
 type Profile struct {

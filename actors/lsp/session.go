@@ -1,0 +1,233 @@
+package lsp
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-f6977891/hearth/actors"
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
+)
+
+// SessionConfig is one language server's.
+type SessionConfig struct {
+	Key     messages.Key
+	Spec    procscan.Spec  // without marks
+	Start   messages.Start // Limit bounds the launch
+	Profile Profile
+	Startup time.Duration // bounds the handshake
+	Exit    time.Duration // how long shutdown, and then the exit, may take
+	// Parallel operations are in flight at most; OpenDocuments are kept open at most.
+	Parallel      int
+	OpenDocuments int
+	// Silence is how long a server that somebody waits for may send no frame at all
+	// before a cancel makes it suspect.
+	Silence time.Duration
+	// Connect makes the Wire of a launched server.
+	Connect func(messages.Pipes, Answers) Wire
+	// NewNotifier opens the file watching for a server that asks for it; Unwatched are
+	// folders to leave out beside the usual ones.
+	NewNotifier func() (Notifier, error)
+	Unwatched   []string
+}
+
+// How a silent server is judged, how long a document that nobody uses stays open, and
+// how long the reason for an end may still get better.
+const (
+	probeBound   = time.Second
+	documentIdle = 5 * time.Minute
+	// exitWait is how long after the end of its output a server's exit status may take
+	// to be known; the status says more than a closed pipe.
+	exitWait = 250 * time.Millisecond
+	// workerGrace is how long after the end of an operation's time its own worker may
+	// take to bring the better answer (with the partial result).
+	workerGrace = 50 * time.Millisecond
+)
+
+// Session owns one language server and lets operations run side by side on it.
+//
+//	Launching    | Launched                | connect; Go(initialize)                              | Initializing
+//	Launching    | LaunchFailed            | StartFailed, Closed -> Entry                         | Closed
+//	Launching    | LaunchLate              | StartFailed -> Entry                                 | Sweeping
+//	Launching    | Close, Abort            | Sweep, which the Sweeper remembers                   | Sweeping
+//	Initializing | initialized(ok)         | Ready -> Entry                                       | Ready
+//	Initializing | initialized(err), LeaderDown, down | StartFailed with the reason; Sweep        | Sweeping
+//	Initializing | Close, Abort            | Sweep                                                | Sweeping
+//	Ready        | Operation               | a slot and its document free: Go(read), else queue   | Ready
+//	Ready        | fileRead(ok)            | nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
+//	Ready        | fileRead(err)           | reply                                                | Ready
+//	Ready        | opDone(ok, or the server's own error) | reply, Settled; next                   | Ready
+//	Ready        | opDone(timed out), cancelled | reply; Settled waits for the judgement; Go(probe) | Ready
+//	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
+//	Ready        | probed(silent), down, opDone(protocol, I/O), LeaderDown | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
+//	Ready        | expired(queued)         | refuse                                               | Ready
+//	Ready        | Close                   | Go(shutdown, exit)                                   | ShuttingDown
+//	Ready        | Abort                   | cancel; reply Aborted to all, Settled; Sweep         | Sweeping
+//	ShuttingDown | LeaderDown, exit grace over, Abort | Sweep                                     | Sweeping
+//	any before Sweeping | LeaderReaped     | as LeaderDown (Launching: StartFailed), without Sweep | Sweeping
+//	ShuttingDown, Sweeping | a worker's answer | count it in                                      | same
+//	Sweeping     | SweepFailed             | publish what remains                                 | Sweeping
+//	Sweeping     | Launched                | the pipes are the Sweeper's to close                 | Sweeping
+//	Sweeping     | LeaderReaped, LaunchFailed | Go(wire.Close), where there is one                | Sweeping
+//	Sweeping     | last worker in and leader reaped | Closed -> Entry                             | Closed
+//	Sweeping, Closed | Operation           | Settled Returned                                     | same
+//	Sweeping, Closed | Close, Abort        | join                                                 | same
+//
+// A session that lost its output first waits exitWait for the leader's exit status
+// (or the reverse of a wrapper: nothing comes, and the closed pipe is the reason).
+type Session struct {
+	cfg     SessionConfig
+	self    *actors.Self
+	machine *actors.Machine[state]
+
+	tree     messages.TreeID
+	identity procscan.Identity
+	pipes    messages.Pipes
+	client   *Client
+	docs     *Documents[messages.OperationID]
+
+	calls    map[messages.OperationID]*call
+	queue    []*call // arrived and not begun, oldest first
+	active   int     // calls that have a slot
+	lastUsed time.Time
+	probing  bool
+	expiring bool // a documents' timer is set
+	watcher  *Watcher
+	unwatch  context.CancelFunc
+
+	cause  error // why it is ending
+	step   string
+	reaped bool
+}
+
+type state uint8
+
+const (
+	launching state = iota
+	initializing
+	ready
+	shuttingDown
+	sweeping
+	closed
+)
+
+func (s state) String() string {
+	return [...]string{"launching", "initializing", "ready", "shutting down", "sweeping", "closed"}[s]
+}
+
+var legal = actors.Legal[state]{
+	launching:    {initializing, sweeping, closed},
+	initializing: {ready, sweeping},
+	ready:        {shuttingDown, sweeping},
+	shuttingDown: {sweeping},
+	sweeping:     {closed},
+}
+
+type (
+	initialized  struct{ err error }
+	news         struct{}
+	exitKnown    struct{} // the exit status had its time to arrive
+	shutdownDone struct{ err error }
+	exitOver     struct{}
+	wireClosed   struct{ err error }
+	watchEnded   struct{ err error }
+	probed       struct{ alive bool }
+	expireDocs   struct{}
+	docsClosed   struct {
+		plan    Plan
+		written int
+		err     error
+	}
+)
+
+// NewSession makes the Session of one language server and has it launched.
+func NewSession(cfg SessionConfig) func(*actors.Self) actors.Behaviour {
+	return func(self *actors.Self) actors.Behaviour {
+		s := &Session{cfg: cfg, self: self, tree: messages.TreeID(self.System().NextID()),
+			docs: NewDocuments[messages.OperationID](cfg.OpenDocuments, documentIdle), calls: make(map[messages.OperationID]*call)}
+		s.machine = actors.NewMachine(self, launching, legal, s.snapshot)
+		s.machine.Publish()
+		self.TellSupervisor(messages.Adopt{Owner: self.Ref(), Tree: s.tree, Role: messages.RoleLSP, Key: cfg.Key,
+			Spec: cfg.Spec, Start: cfg.Start})
+		return s
+	}
+}
+
+// Receive dispatches by message.
+func (s *Session) Receive(msg any) {
+	msg, current := s.machine.Unwrap(msg)
+	if !current {
+		return
+	}
+	switch msg := msg.(type) {
+	case messages.Operation:
+		s.onOperation(msg)
+	case fileRead, synced, opDone, expired, overdue:
+		s.onCall(msg)
+	case docsClosed, expireDocs:
+		s.onDocuments(msg)
+	case news, probed, exitKnown, watchEnded:
+		s.onNews(msg)
+	case messages.Launched, initialized:
+		s.onStarting(msg)
+	case messages.LaunchFailed, messages.LaunchLate, messages.LeaderDown, messages.SweepFailed, messages.LeaderReaped:
+		s.onTree(msg)
+	case messages.Close, messages.Abort, shutdownDone, exitOver, wireClosed:
+		s.onEnd(msg)
+	case messages.Republish:
+		s.machine.Publish()
+	default:
+		s.machine.Unexpected(msg)
+	}
+}
+
+// onStarting brings the server to Ready. The handshake derives from the session's own
+// context: the callers who wait for it come and go.
+func (s *Session) onStarting(msg any) {
+	switch msg := msg.(type) {
+	case messages.Launched:
+		if !s.machine.In(launching) {
+			return // it is being ended; its pipes are closed when it is reaped
+		}
+		s.identity, s.pipes = msg.Identity, msg.Pipes
+		wire := s.cfg.Connect(msg.Pipes, AnswersFor(s.cfg.Profile, s.cfg.Key.Root))
+		s.client = NewClient(wire, s.cfg.Profile, s.cfg.Key.Root, func() { s.self.Tell(news{}) })
+		s.machine.Become(initializing)
+		client, bound := s.client, s.cfg.Startup
+		actors.Go(s.self, s.self.Context(), func(ctx context.Context) (struct{}, error) {
+			ctx, stop := context.WithTimeout(ctx, bound)
+			defer stop()
+			return struct{}{}, client.Initialize(ctx)
+		}, func(_ struct{}, err error) any { return initialized{err} }, nil)
+	case initialized:
+		s.onInitialized(msg.err)
+	}
+}
+
+func (s *Session) onInitialized(err error) {
+	switch {
+	case !s.machine.In(initializing):
+		s.finish()
+	case err != nil:
+		s.breakdown(err)
+	default:
+		s.machine.Become(ready)
+		s.self.Event(messages.EventReady, s.cfg.Key, s.client.Server())
+		s.self.TellParent(messages.Ready{From: s.self.Ref()})
+	}
+}
+
+func (s *Session) snapshot() messages.Snapshot {
+	snapshot := messages.SessionSnapshot{ActorSnapshot: s.machine.Snapshot(), Key: s.cfg.Key, Tree: s.tree,
+		Active: s.active, Waiting: len(s.queue), LastUsed: s.lastUsed, Documents: len(s.docs.Open()), Step: s.step}
+	if s.client != nil && !s.machine.In(launching, initializing) {
+		snapshot.Server = s.client.Server()
+	}
+	if s.client != nil {
+		snapshot.Progress = s.client.Progress("")
+	}
+	if s.cause != nil {
+		snapshot.Reason = s.cause.Error()
+	}
+	return snapshot
+}
