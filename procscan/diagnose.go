@@ -5,8 +5,10 @@ package procscan
 import (
 	"bufio"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/user"
@@ -125,10 +127,18 @@ func missing(path string) string {
 
 // format tells what kind of file it is that the kernel refused to execute.
 func format(path string) string {
-	file, err := elf.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
+		return reason(err)
+	}
+	defer f.Close()
+	var head [20]byte // up to e_machine, which has the same place for 32 and 64 bits
+	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:4]) != elf.ELFMAG {
 		return "neither an ELF file nor a script with #!; " + describeFile(path)
 	}
-	defer file.Close()
-	return fmt.Sprintf("built for %s, this is %s", file.Machine, runtime.GOARCH)
+	order := binary.ByteOrder(binary.LittleEndian)
+	if elf.Data(head[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		order = binary.BigEndian
+	}
+	return fmt.Sprintf("built for %s, this is %s", elf.Machine(order.Uint16(head[18:])), runtime.GOARCH)
 }

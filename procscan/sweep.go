@@ -71,18 +71,18 @@ func Sweep(ctx context.Context, table Table, target Target, grace Grace) error {
 		s.tree[target.Leader.PID] = true
 	}
 	for clean := 0; clean < 2; {
-		found, err := s.step(ctx)
+		isClean, err := s.step(ctx)
 		switch {
-		case err != nil:
-			return fmt.Errorf("sweep: %w", err)
-		case found:
+		case !isClean:
 			clean = 0
-			continue
+		case clean == 0:
+			clean = 1
+			err = s.between(ctx)
+		default:
+			clean = 2
 		}
-		if clean++; clean == 1 {
-			if err := s.between(ctx); err != nil {
-				return fmt.Errorf("sweep: %w", err)
-			}
+		if err != nil {
+			return fmt.Errorf("sweep: %w", err)
 		}
 	}
 	return nil
@@ -100,10 +100,11 @@ type sweep struct {
 	tree    map[int]bool      // PIDs that are known to be of the tree
 	asked   bool              // SIGTERM was sent
 	killBy  time.Time         // when SIGKILL must have worked; zero before the first
+	proveBy time.Time         // when suspects must have shown themselves; zero before the first
 }
 
-// step scans once and signals what it found.
-func (s *sweep) step(ctx context.Context) (found bool, err error) {
+// step scans once and deals with what it found.
+func (s *sweep) step(ctx context.Context) (clean bool, err error) {
 	scan, err := s.table.Scan(ctx, s.target.Mark)
 	if err != nil {
 		return false, err
@@ -119,14 +120,26 @@ func (s *sweep) step(ctx context.Context) (found bool, err error) {
 	suspects := s.suspects(scan)
 	switch {
 	case len(carriers) > 0:
-		return true, s.end(ctx, carriers)
+		return false, s.end(ctx, carriers)
 	case len(suspects) > 0:
-		return false, &SurvivorsError{Remaining: suspects, Unproven: true}
+		return false, s.lookAgain(ctx, suspects)
 	}
-	return false, nil
+	return true, nil
 }
 
-// suspects are the unknown processes that make a scan fail: those which began
+// lookAgain gives suspects the time in which SIGKILL would have to work: on a
+// busy machine a process can be between two programs for a while.
+func (s *sweep) lookAgain(ctx context.Context, suspects []Identity) error {
+	now := time.Now()
+	if s.proveBy.IsZero() {
+		s.proveBy = now.Add(s.grace.Kill)
+	} else if !now.Before(s.proveBy) {
+		return &SurvivorsError{Remaining: suspects, Unproven: true}
+	}
+	return pause(ctx, s.grace.Pause)
+}
+
+// suspects are the unknown processes that spoil a scan: those which began
 // since the attempt did, in the lifetime of the tree, and those which something
 // links to it. An unrelated process that does nothing but execute programs
 // never holds up a close.

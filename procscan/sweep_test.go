@@ -195,10 +195,16 @@ func TestSweepAndTheUnknown(t *testing.T) {
 			var survivors *SurvivorsError
 			require.ErrorAs(t, err, &survivors)
 			require.True(t, survivors.Unproven)
+			require.Greater(t, len(table.log), 10, "it had time to show itself")
 			require.Equal(t, 90, survivors.Remaining[0].PID)
 			require.Contains(t, err.Error(), "can't tell yet")
 		})
 	}
+	bubble(t, "one that shows itself in time, without the mark", func(t *testing.T, table *scriptTable) {
+		table.scans = []func() (Scan, error){inExec(), inExec(newborn), inExec(newborn), found()}
+		require.NoError(t, sweepMark(t, table))
+		require.Len(t, table.log, 5, "two clean scans follow the last look in doubt")
+	})
 	bubble(t, "one whose parent was a carrier", func(t *testing.T, table *scriptTable) {
 		child := linked(func(i *Info) { i.PPID = 50 })
 		table.scans = []func() (Scan, error){found(carrier(table, 50, syscall.SIGTERM)), inExec(child)}

@@ -1,0 +1,269 @@
+package procscan
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// helperWord as the first argument makes the test binary a process of a test.
+const helperWord = "procscan-helper"
+
+// helperLife ends helpers whose test died.
+const helperLife = 2 * time.Minute
+
+// runMark is inherited by every process that the tests start (but by those that
+// clear their environment), so that TestMain can look for what was left behind.
+var runMark = NewMark("PROCSCAN_TEST_RUN")
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == helperWord {
+		os.Exit(runHelper(os.Args[2]))
+	}
+	os.Setenv(runMark.Var, runMark.Value)
+	if err := SealDescriptors(); err != nil { // whoever runs the tests may leave some open
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	before := descriptors()
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.Exit(max(code, leftBehind(before)))
+	}))
+}
+
+// leftBehind is 1 if a process or a descriptor outlived the tests.
+func leftBehind(before []string) int {
+	scan, err := SystemTable().Scan(context.Background(), runMark)
+	if err != nil {
+		fmt.Println("look for what the tests left behind:", err)
+		return 1
+	}
+	defer scan.Close()
+	if others, err := strangers(scan.Hits); err != nil || len(others) > 0 {
+		fmt.Println("processes left behind:", survivors(others), err)
+		return 1
+	}
+	scan.Close()
+	if after := descriptors(); len(after) > len(before) {
+		fmt.Printf("descriptors left behind: %d before, now %q\n", len(before), after)
+		return 1
+	}
+	return 0
+}
+
+// descriptors lists what our open descriptors are. The poller's own are opened at
+// its first use and stay.
+func descriptors() (open []string) {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		link, err := os.Readlink("/dev/fd/" + entry.Name())
+		if err == nil && !strings.Contains(link, "[eventpoll]") && !strings.Contains(link, "[eventfd]") && !strings.HasSuffix(link, "/fd") {
+			open = append(open, entry.Name()+" "+link)
+		}
+	}
+	return open
+}
+
+// node is a process of a test's tree, written as JSON in its argument. It
+// writes lines "name pid" to its standard output, which all of a tree share, and
+// lives until it is killed.
+type node struct {
+	Name     string
+	Session  bool   // in a session of its own
+	Term     string // on SIGTERM: "" ends, "ignore", "tell" writes "name term" and ends
+	Kids     []node // started, and never waited for
+	Leave    bool   // ends when the kids were started
+	Stopped  bool   // stops itself
+	NoEnv    bool   // is started with an empty environment
+	Silent   bool   // has no standard output
+	Headless bool   // its first thread ends and the others go on
+	Sweeps   bool   // sweeps the mark that it carries itself, and writes "name swept"
+}
+
+func (n node) argv() []string {
+	raw, err := json.Marshal(n)
+	if err != nil {
+		panic(err)
+	}
+	return []string{executablePath(), helperWord, string(raw)}
+}
+
+var executablePath = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+})
+
+func runHelper(argument string) int {
+	time.AfterFunc(helperLife, func() { os.Exit(99) })
+	var n node
+	if err := json.Unmarshal([]byte(argument), &n); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 98
+	}
+	term := make(chan os.Signal, 1)
+	switch n.Term {
+	case "ignore":
+		signal.Ignore(syscall.SIGTERM)
+	case "tell":
+		signal.Notify(term, syscall.SIGTERM)
+	}
+	for _, kid := range n.Kids {
+		if err := kid.start(); err != nil {
+			fmt.Fprintln(os.Stderr, "start", kid.Name, err)
+			return 97
+		}
+	}
+	fmt.Println(n.Name, os.Getpid())
+	switch {
+	case n.Leave:
+		return 0
+	case n.Stopped:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case n.Sweeps:
+		mark := Mark{Var: SessionVar, Value: os.Getenv(SessionVar)}
+		fmt.Println(n.Name, "swept", Sweep(context.Background(), SystemTable(), Target{Mark: mark}, DefaultGrace))
+	case n.Headless:
+		go tellTerm(n.Name, term)
+		endThread()
+	}
+	tellTerm(n.Name, term)
+	return 0
+}
+
+func tellTerm(name string, term <-chan os.Signal) {
+	<-term
+	fmt.Println(name, "term")
+	os.Exit(0)
+}
+
+func (n node) start() error {
+	argv := n.argv()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if !n.Silent {
+		cmd.Stdout = os.Stdout
+	}
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: n.Session}
+	if n.NoEnv {
+		cmd.Env = []string{}
+	}
+	return cmd.Start()
+}
+
+// tree is a launched node with what its processes have told.
+type tree struct {
+	Child
+	mark  Mark
+	lines *bufio.Scanner
+	pids  map[string]int
+}
+
+// plant launches a tree and waits until the processes named have told their PID.
+func plant(t testing.TB, launcher Launcher, root node, names ...string) *tree {
+	t.Helper()
+	mark := NewMark(SessionVar)
+	child, err := launcher.Launch(t.Context(), Spec{Argv: root.argv(), Dir: "/", Env: os.Environ(), Marks: []Mark{mark}})
+	require.NoError(t, err)
+	tr := &tree{Child: child, mark: mark, pids: map[string]int{}}
+	t.Cleanup(tr.cut)
+	require.NoError(t, child.Stdout().SetReadDeadline(time.Now().Add(time.Minute)))
+	tr.lines = bufio.NewScanner(child.Stdout())
+	for len(tr.pids) < len(names) {
+		name, rest := tr.next(t)
+		var pid int
+		_, err := fmt.Sscan(rest, &pid)
+		require.NoError(t, err)
+		tr.pids[name] = pid
+	}
+	for _, name := range names {
+		require.Contains(t, tr.pids, name)
+	}
+	return tr
+}
+
+// next reads a line "name rest".
+func (tr *tree) next(t testing.TB) (name, rest string) {
+	t.Helper()
+	require.True(t, tr.lines.Scan(), "no line came: %v, %s", tr.lines.Err(), tr.Diagnose())
+	name, rest, _ = strings.Cut(tr.lines.Text(), " ")
+	return name, rest
+}
+
+// finish waits for a leader that ends by itself, and ends the tree.
+func (tr *tree) finish(t testing.TB) Status {
+	t.Helper()
+	_, err := tr.Exited(t.Context())
+	require.NoError(t, err)
+	return tr.end(t)
+}
+
+// end runs the whole end of a tree, as its owner does.
+func (tr *tree) end(t testing.TB) Status {
+	t.Helper()
+	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
+	status, err := tr.Reap(t.Context())
+	require.NoError(t, err)
+	return status
+}
+
+func (tr *tree) target() Target { return Target{Mark: tr.mark, Leader: tr.Identity(), Cage: tr.Cage()} }
+
+// cut ends what a failed test left.
+func (tr *tree) cut() {
+	if tr.Stage() == Reaping {
+		return
+	}
+	ctx := context.Background()
+	_ = RetireGroup(ctx, tr, DefaultGrace)
+	_ = Sweep(ctx, SystemTable(), tr.target(), DefaultGrace)
+	_, _ = tr.Reap(ctx)
+}
+
+// alive reports whether the PID belongs to a process that runs. Zombies don't: this
+// machine's first process may take seconds to reap an orphan.
+func alive(pid int) bool {
+	_, err := Read(pid)
+	return err == nil
+}
+
+// canary starts a process without a mark that has to live as long as the test.
+func canary(t testing.TB) {
+	cmd := exec.Command(executablePath(), node{Name: "canary"}.argv()[1:]...)
+	require.NoError(t, cmd.Start())
+	id, err := Read(cmd.Process.Pid)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		now, err := Read(id.PID)
+		if err != nil || now != id {
+			t.Errorf("the canary %v died", id)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+}
+
+// eventually asks until done says so. It is for what the kernel or another
+// process does in its own time.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	require.Eventually(t, done, time.Minute, 5*time.Millisecond, what)
+}
