@@ -46,6 +46,13 @@ func CharacterPosition(text []byte, line, character int) (Position, error) {
 	return Position{Line: line - 1, Character: convert(content, character-1, UTF32, UTF16)}, nil
 }
 
+// PositionCharacter is the way back: the line and character, both from 1, of a
+// Position in text. Where the text has no such line the character is taken as it is.
+func PositionCharacter(text []byte, p Position) (line, character int) {
+	p = recode(text, p, UTF16, UTF32)
+	return p.Line + 1, p.Character + 1
+}
+
 // toServer gives a UTF-16 position of text in the server's encoding.
 func toServer(text []byte, p Position, e Encoding) Position { return recode(text, p, UTF16, e) }
 

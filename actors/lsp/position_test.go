@@ -48,6 +48,10 @@ func TestCharactersCountFromOneInCodePoints(t *testing.T) {
 	p, err = CharacterPosition(text, 2, 99)
 	require.NoError(t, err)
 	assert.Equal(t, Position{Line: 1, Character: 3}, p)
+	line, character := PositionCharacter(text, Position{Line: 1, Character: 2})
+	assert.Equal(t, [2]int{2, 2}, [2]int{line, character}, "and back")
+	line, character = PositionCharacter(text, Position{Line: 7, Character: 2})
+	assert.Equal(t, [2]int{8, 3}, [2]int{line, character}, "a line that isn't there")
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {3, 1}} {
 		_, err := CharacterPosition(text, bad[0], bad[1])
 		assert.Error(t, err, "%v", bad)
