@@ -58,6 +58,10 @@ func (s *supervisor) tellClosables(msg any) {
 
 // settle ends the Observer, the last of all, once nothing else is left.
 func (s *supervisor) settle() {
+	if s.machine.In(stopped) {
+		s.answer(nil)
+		return
+	}
 	if !s.machine.In(stopping, aborting) || len(s.census.trees) > 0 || len(s.dead) > 0 || s.self.Workers() > 0 {
 		return
 	}

@@ -123,12 +123,12 @@ func (s *supervisor) retract(id string) {
 // too often. An Observer that fails too often ends alone: status is refused, and
 // everything else goes on.
 func (s *supervisor) restart(child *permanentChild) {
-	switch {
-	case child.observer && s.machine.In(stopping, aborting, stopped), child.observer && !child.window.allow(time.Now()):
+	// A failed runtime's status still answers, so its Observer still comes back.
+	ending := s.machine.In(stopping, aborting, stopped) || s.machine.In(failed) && !child.observer
+	switch allowed := child.window.allow(time.Now()); {
+	case ending, !allowed && child.observer:
 		child.gone = true
-	case s.machine.In(stopping, aborting, failed):
-		child.gone = true
-	case !child.window.allow(time.Now()):
+	case !allowed:
 		child.gone = true
 		s.failRuntime(fmt.Errorf("%s failed more than %d times in %s", child.name, intensity, period))
 	default:

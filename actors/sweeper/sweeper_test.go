@@ -70,6 +70,7 @@ func (b *bench) sweep() { b.sweeper.Send(messages.Sweep{Tree: tree}) }
 
 func (b *bench) expectReaped() {
 	b.t.Helper()
+	time.Sleep(fakes.Grace.Term + 2*fakes.Grace.Kill) // of the bubble
 	reaped := actortest.Find[messages.LeaderReaped](b.t, b.owner)
 	assert.Equal(b.t, reaped, actortest.Find[messages.LeaderReaped](b.t, b.Parent))
 	assert.Equal(b.t, tree, reaped.Tree)

@@ -37,7 +37,7 @@ type Resolved struct {
 //
 // It reads the disk, so it belongs on the caller's goroutine.
 func Resolve(c Config, req Request) (Resolved, error) {
-	root, err := resolveRoot(req.Project)
+	root, err := CanonicalRoot(req.Project)
 	if err != nil {
 		return Resolved{}, err
 	}
@@ -60,7 +60,9 @@ func Resolve(c Config, req Request) (Resolved, error) {
 	return Resolved{Root: root, File: file, Language: language, Fingerprint: fingerprint}, nil
 }
 
-func resolveRoot(project string) (string, error) {
+// CanonicalRoot is the directory that a path names, which is a project's identity:
+// absolute, symlinks resolved. It need not hold any marker.
+func CanonicalRoot(project string) (string, error) {
 	if strings.TrimSpace(project) == "" {
 		return "", messages.Invalidf("project_dir is missing; name the project's directory")
 	}

@@ -1,0 +1,65 @@
+package supervisor
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-f6977891/hearth/actors"
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
+)
+
+// Machine is what a supervisor under test runs on.
+type Machine struct {
+	Launcher procscan.Launcher
+	Table    procscan.Table
+	Grace    procscan.Grace
+	Sample   func(context.Context) (map[string]procscan.TreeSample, error)
+}
+
+// Child is a permanent child of a supervisor under test.
+type Child struct {
+	Name     string
+	Create   func(*actors.Self) actors.Behaviour
+	Observer bool
+	at       permanent
+}
+
+// Handle is the child's present incarnation.
+func (c *Child) Handle() *actors.Handle { return c.at.handle.Load() }
+
+// AbortGrace is that of supervisors under test.
+const AbortGrace = 5 * time.Second
+
+// SpawnSupervisor starts a supervisor over made-up children.
+func SpawnSupervisor(sys *actors.System, m Machine, fail func(error), children ...*Child) *actors.Handle {
+	opts := options{launcher: m.Launcher, table: m.Table, grace: m.Grace, sample: m.Sample,
+		mark: procscan.NewMark(procscan.RuntimeVar), abortGrace: AbortGrace, fail: fail}
+	for _, c := range children {
+		opts.children = append(opts.children, childSpec{name: c.Name, create: c.Create, at: &c.at, observer: c.Observer})
+	}
+	root := sys.SpawnRoot("supervisor", "main", newSupervisor(opts))
+	sys.SetSupervisor(root)
+	return root
+}
+
+// Shutdown and Abort ask a supervisor under test to end.
+func Shutdown(ctx context.Context, root *actors.Handle) messages.ReplyTo[struct{}] {
+	reply := messages.NewReplyTo[struct{}]()
+	root.Send(shutdown{ctx, reply})
+	return reply
+}
+
+func Abort(root *actors.Handle) messages.ReplyTo[struct{}] {
+	reply := messages.NewReplyTo[struct{}]()
+	root.Send(abort{reply})
+	return reply
+}
+
+// On runs the runtime on a made-up machine.
+func On(m Machine) Option {
+	return func(s *settings) { s.launcher, s.table, s.grace, s.sample = m.Launcher, m.Table, m.Grace, m.Sample }
+}
+
+// FailRoot makes the runtime's supervisor panic.
+func (rt *Runtime) FailRoot() { rt.supervisor.Send(messages.Adopt{}) }

@@ -1,0 +1,297 @@
+package supervisor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/supervisor"
+	"github.com/seed-f6977891/hearth/test/fakes"
+)
+
+func (f *family) runtime() messages.RuntimeSnapshot {
+	synctest.Wait()
+	return f.published[f.root.ID()].(messages.RuntimeSnapshot)
+}
+
+func TestAdoptedTreeIsInTheCensusUntilItIsReaped(t *testing.T) {
+	bubble(t, "census", func(t *testing.T, f *family) {
+		m := f.spawn()
+		assert.Equal(t, 1, f.runtime().Trees)
+		child := f.machine.Children()[0]
+		require.Len(t, child.Marks, 2, "the tree's own mark, and the runtime's")
+		assert.Equal(t, procscan.SessionVar, child.Marks[0].Var)
+		assert.Equal(t, procscan.RuntimeVar, child.Marks[1].Var)
+		m.handle.Send(messages.Close{})
+		time.Sleep(time.Second)
+		_, reaped := gotA[messages.LeaderReaped](m)
+		assert.True(t, reaped)
+		assert.Zero(t, f.runtime().Trees)
+	})
+}
+
+func TestEveryTreeHasAMarkOfItsOwn(t *testing.T) {
+	bubble(t, "marks", func(t *testing.T, f *family) {
+		f.spawn()
+		f.spawn()
+		children := f.machine.Children()
+		assert.NotEqual(t, children[0].Marks[0], children[1].Marks[0])
+		assert.Equal(t, children[0].Marks[1], children[1].Marks[1])
+	})
+}
+
+func TestShutdownEndsEverythingAndTheObserverLast(t *testing.T) {
+	bubble(t, "shutdown", func(t *testing.T, f *family) {
+		f.spawn()
+		reply := supervisor.Shutdown(t.Context(), f.root)
+		synctest.Wait()
+		assert.Equal(t, "stopping", f.runtime().State, "status is answered during the stop")
+		time.Sleep(5 * time.Second)
+		require.Len(t, reply.Answer(), 1)
+		assert.NoError(t, (<-reply.Answer()).Err)
+		assert.Empty(t, f.machine.Alive())
+		<-f.observer.Handle().Done()
+	})
+}
+
+func TestShutdownWhoseContextEndsIsAnAbort(t *testing.T) {
+	bubble(t, "bounded", func(t *testing.T, f *family) {
+		f.spawn()
+		stuck := f.machine.Children()[0].Escapee()
+		stuck.Unkillable = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		reply := supervisor.Shutdown(ctx, f.root)
+		time.Sleep(time.Minute + supervisor.AbortGrace)
+		synctest.Wait()
+		require.Len(t, reply.Answer(), 1)
+		var unreaped *messages.UnreapedError
+		require.ErrorAs(t, (<-reply.Answer()).Err, &unreaped)
+		require.Len(t, unreaped.Trees, 1)
+		assert.Equal(t, messages.RoleREPL, unreaped.Trees[0].Role)
+		assert.Equal(t, 1, f.runtime().Trees, "the sweeper goes on")
+
+		stuck.Unkillable = false
+		time.Sleep(10 * time.Second)
+		assert.Empty(t, f.machine.Alive(), "and succeeds once it can")
+	})
+}
+
+func TestAbortEndsTreesWithoutWaitingForAnybody(t *testing.T) {
+	bubble(t, "abort", func(t *testing.T, f *family) {
+		f.spawn()
+		reply := supervisor.Abort(f.root)
+		time.Sleep(2 * time.Second)
+		require.Len(t, reply.Answer(), 1)
+		assert.NoError(t, (<-reply.Answer()).Err)
+	})
+}
+
+func TestNothingIsLaunchedOnceAborting(t *testing.T) {
+	bubble(t, "aborting", func(t *testing.T, f *family) {
+		m := f.spawn()
+		f.machine.Children()[0].Unkillable = true
+		supervisor.Abort(f.root)
+		synctest.Wait()
+		m.handle.Send("adopt")
+		failed, ok := gotA[messages.LaunchFailed](m)
+		require.True(t, ok)
+		assert.ErrorIs(t, failed.Err, messages.ErrClosing)
+		assert.Len(t, f.machine.Children(), 1)
+		f.machine.Children()[0].Unkillable = false
+	})
+}
+
+func TestTreesOfAFailedMemberAreSweptAndOnlyThenIsItsSlotFree(t *testing.T) {
+	for _, how := range []string{"panic", "goexit"} {
+		bubble(t, how, func(t *testing.T, f *family) {
+			m, other := f.spawn(), f.spawn()
+			slow := f.machine.Children()[0].Escapee()
+			slow.Unkillable = true
+			m.handle.Send(how)
+			time.Sleep(10 * time.Second)
+			assert.Empty(t, f.gone, "a process of its tree lives")
+			slow.Unkillable = false
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			assert.Equal(t, []messages.Ref{m.self.Ref()}, f.gone)
+			assert.NotContains(t, f.published, m.self.ID())
+			<-m.handle.Done()
+			assert.Contains(t, f.published, other.self.ID())
+			assert.Equal(t, []int{f.machine.Children()[1].PID}, f.machine.Alive())
+		})
+	}
+}
+
+func TestFailedPermanentChildIsRestartedOnceWhatWasBelowItIsGone(t *testing.T) {
+	for _, how := range []string{"panic", "goexit"} {
+		bubble(t, how, func(t *testing.T, f *family) {
+			m := f.spawn()
+			before := f.parent.Handle()
+			before.Send(how)
+			time.Sleep(5 * time.Second)
+			_, aborted := gotA[messages.Abort](m)
+			assert.True(t, aborted, "what is below is told to end")
+			assert.Empty(t, f.machine.Alive())
+			<-m.handle.Done()
+			<-before.Done()
+			assert.NotEqual(t, before.ID(), f.parent.Handle().ID())
+			assert.Equal(t, 1, f.runtime().Restarts["parent"])
+			f.spawn()
+		})
+	}
+}
+
+func TestMemberBelowADeadParentLaunchesNothing(t *testing.T) {
+	bubble(t, "below", func(t *testing.T, f *family) {
+		m := f.spawn()
+		f.machine.Children()[0].Unkillable = true // keeps the part from becoming empty
+		f.parent.Handle().Send("panic")
+		synctest.Wait()
+		m.handle.Send("adopt")
+		failed, ok := gotA[messages.LaunchFailed](m)
+		require.True(t, ok)
+		assert.ErrorIs(t, failed.Err, messages.ErrClosing)
+		f.machine.Children()[0].Unkillable = false
+	})
+}
+
+func TestRuntimeFailsWhenAPermanentChildFailsTooOften(t *testing.T) {
+	bubble(t, "intensity", func(t *testing.T, f *family) {
+		for range 6 {
+			require.Empty(t, f.failures)
+			f.spawn()
+			f.parent.Handle().Send("panic")
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		require.Len(t, f.failures, 1)
+		assert.Equal(t, messages.KindInternal, messages.KindOf(f.failures[0]))
+		assert.Equal(t, "failed", f.runtime().State, "status still answers")
+		assert.Empty(t, f.machine.Alive())
+	})
+}
+
+func TestRareFailuresAreForgiven(t *testing.T) {
+	bubble(t, "period", func(t *testing.T, f *family) {
+		for range 20 {
+			f.parent.Handle().Send("panic")
+			time.Sleep(2 * time.Second)
+		}
+		assert.Empty(t, f.failures)
+		assert.Equal(t, 20, f.runtime().Restarts["parent"])
+	})
+}
+
+func TestObserverIsRestartedAndRefilled(t *testing.T) {
+	bubble(t, "refill", func(t *testing.T, f *family) {
+		f.observer.Handle().Send("panic")
+		time.Sleep(time.Second)
+		assert.Equal(t, 1, f.runtime().Restarts["observer"])
+		assert.Equal(t, 1, f.restored, "every live actor publishes again")
+	})
+}
+
+func TestObserverThatFailsTooOftenEndsAlone(t *testing.T) {
+	bubble(t, "observer", func(t *testing.T, f *family) {
+		for range 8 {
+			f.observer.Handle().Send("panic")
+			synctest.Wait()
+		}
+		<-f.observer.Handle().Done()
+		assert.Empty(t, f.failures)
+		f.spawn() // everything else goes on
+	})
+}
+
+func TestMemoryIsMeasuredOnlyWhileTreesAreThere(t *testing.T) {
+	bubble(t, "sampling", func(t *testing.T, f *family) {
+		time.Sleep(time.Minute)
+		assert.Zero(t, f.sampled)
+		m := f.spawn()
+		time.Sleep(time.Minute + time.Second)
+		assert.Equal(t, 31, f.sampled, "at once, and every two seconds")
+		sample, ok := gotA[messages.Sampled](m)
+		require.True(t, ok, "the owner of a REPL's tree has a limit to keep")
+		assert.Equal(t, int64(1<<20), sample.Trees[m.tree].RSS)
+		m.handle.Send(messages.Close{})
+		time.Sleep(time.Minute)
+		before := f.sampled
+		time.Sleep(time.Minute)
+		assert.Equal(t, before, f.sampled)
+	})
+}
+
+func TestFailedLaunchLeavesTheCensus(t *testing.T) {
+	bubble(t, "launch", func(t *testing.T, f *family) {
+		f.machine.FailLaunch(func(procscan.Spec) error { return errors.New("no") })
+		m := f.spawn()
+		_, ok := gotA[messages.LaunchFailed](m)
+		assert.True(t, ok)
+		assert.Zero(t, f.runtime().Trees)
+	})
+}
+
+// fragile is a child whose Identity panics the first times that it is asked: the
+// Sweeper fails in the state in which it asks.
+type fragile struct {
+	*fakes.Child
+	left *int
+}
+
+func (c fragile) Identity() procscan.Identity {
+	if *c.left > 0 {
+		*c.left--
+		panic("fragile")
+	}
+	return c.Child.Identity()
+}
+
+type fragileLauncher struct {
+	procscan.Launcher
+	left *int
+}
+
+func (l fragileLauncher) Launch(ctx context.Context, spec procscan.Spec) (procscan.Child, error) {
+	child, err := l.Launcher.Launch(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return fragile{child.(*fakes.Child), l.left}, nil
+}
+
+func TestSuccessorOfAFailedSweeperEndsTheTree(t *testing.T) {
+	for name, failures := range map[string]int{"the first fails": 1, "some fail": 4, "more than the intensity fail": 7} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left := failures
+				f := newFragileFamily(t, &left)
+				m := f.spawn()
+				time.Sleep(time.Minute)
+				_, reaped := gotA[messages.LeaderReaped](m)
+				assert.True(t, reaped, "the owner hears that its tree is gone")
+				assert.Empty(t, f.machine.Alive())
+				assert.Zero(t, f.runtime().Trees)
+				f.end()
+			})
+		})
+	}
+}
+
+func TestSweeperThatFailsBeforeItsLaunchIsAFailedLaunch(t *testing.T) {
+	bubble(t, "launching", func(t *testing.T, f *family) {
+		f.machine.FailLaunch(func(procscan.Spec) error { panic("launcher") })
+		m := f.spawn()
+		failed, ok := gotA[messages.LaunchFailed](m)
+		require.True(t, ok)
+		assert.Equal(t, messages.KindInternal, messages.KindOf(failed.Err))
+		assert.Zero(t, f.runtime().Trees)
+	})
+}
