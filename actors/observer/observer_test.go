@@ -52,7 +52,6 @@ func publish(o *actors.Handle, key string, snapshot messages.Snapshot) {
 
 // fill publishes one snapshot of each kind for each root.
 func fill(o *actors.Handle, roots ...string) {
-	var rows []messages.CacheRow
 	for i, root := range roots {
 		lsp, repl := key(messages.LSP, root), key(messages.REPL, root)
 		id := messages.TreeID(i + 1)
@@ -62,29 +61,24 @@ func fill(o *actors.Handle, roots ...string) {
 		publish(o, "worker"+root, messages.WorkerSnapshot{ActorSnapshot: named("worker" + root), Key: repl})
 		publish(o, "tree"+root, messages.TreeSnapshot{ActorSnapshot: named("tree" + root), Key: lsp, Tree: id})
 		publish(o, "build"+root, messages.BuildSnapshot{ActorSnapshot: named("build" + root), Tree: id})
-		rows = append(rows, messages.CacheRow{Key: lsp})
 		o.Send(messages.Event{Actor: "session" + root, Kind: messages.EventReady, Key: lsp})
 	}
-	publish(o, "cache-lsp", messages.CacheSnapshot{Kind: messages.LSP, Limit: 4, Rows: rows})
+	publish(o, "cache-lsp", messages.CacheSnapshot{Kind: messages.LSP, Limit: 4})
 	publish(o, "cache-repl", messages.CacheSnapshot{Kind: messages.REPL, Limit: 1})
 	publish(o, "supervisor", messages.RuntimeSnapshot{Trees: len(roots)})
 }
 
 // counts is how much an answer shows of each kind.
 func counts(s messages.Status) string {
-	rows := 0
-	for _, cache := range s.Caches {
-		rows += len(cache.Rows)
-	}
-	return fmt.Sprintf("runtime %d caches %d rows %d entries %d sessions %d pools %d workers %d trees %d builds %d events %d",
-		s.Runtime.Trees, len(s.Caches), rows, len(s.Entries), len(s.Sessions), len(s.Pools), len(s.Workers),
+	return fmt.Sprintf("runtime %d caches %d entries %d sessions %d pools %d workers %d trees %d builds %d events %d",
+		s.Runtime.Trees, len(s.Caches), len(s.Entries), len(s.Sessions), len(s.Pools), len(s.Workers),
 		len(s.Trees), len(s.Builds), len(s.Events))
 }
 
 func TestStatusShowsWhatWasPublishedLast(t *testing.T) {
 	bubble(t, "all kinds", func(t *testing.T, _ *actortest.Harness, o *actors.Handle) {
 		fill(o, "/a", "/b")
-		assert.Equal(t, "runtime 2 caches 2 rows 2 entries 2 sessions 2 pools 2 workers 2 trees 2 builds 2 events 2",
+		assert.Equal(t, "runtime 2 caches 2 entries 2 sessions 2 pools 2 workers 2 trees 2 builds 2 events 2",
 			counts(status(t, o, "")))
 	})
 	bubble(t, "the last wins", func(t *testing.T, _ *actortest.Harness, o *actors.Handle) {
@@ -96,14 +90,13 @@ func TestStatusShowsWhatWasPublishedLast(t *testing.T) {
 	bubble(t, "one project", func(t *testing.T, _ *actortest.Harness, o *actors.Handle) {
 		fill(o, "/a", "/b", "/c")
 		answer := status(t, o, "/b")
-		assert.Equal(t, "runtime 3 caches 2 rows 1 entries 1 sessions 1 pools 1 workers 1 trees 1 builds 1 events 1", counts(answer))
+		assert.Equal(t, "runtime 3 caches 2 entries 1 sessions 1 pools 1 workers 1 trees 1 builds 1 events 1", counts(answer))
 		assert.Equal(t, "build/b", answer.Builds[0].Actor)
-		assert.Equal(t, "/b", answer.Caches[0].Rows[0].Key.Root)
 	})
 }
 
 func TestStatusOfOneProjectLeavesTheWholePictureAsItWas(t *testing.T) {
-	bubble(t, "filtered rows", func(t *testing.T, _ *actortest.Harness, o *actors.Handle) {
+	bubble(t, "filtered", func(t *testing.T, _ *actortest.Harness, o *actors.Handle) {
 		fill(o, "/a", "/b", "/c")
 		before := status(t, o, "")
 		status(t, o, "/b")
@@ -146,7 +139,7 @@ func TestRetractedKeyDisappears(t *testing.T) {
 		}
 		o.Send(messages.Retract{Key: "never published"})
 		answer := status(t, o, "")
-		assert.Equal(t, "runtime 2 caches 2 rows 2 entries 1 sessions 1 pools 1 workers 1 trees 1 builds 1 events 2", counts(answer))
+		assert.Equal(t, "runtime 2 caches 2 entries 1 sessions 1 pools 1 workers 1 trees 1 builds 1 events 2", counts(answer))
 		assert.Equal(t, "/b", answer.Sessions[0].Key.Root)
 	})
 }

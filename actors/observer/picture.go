@@ -58,7 +58,7 @@ func (p *painter) add(snapshot messages.Snapshot) {
 	case messages.RuntimeSnapshot:
 		p.status.Runtime = snapshot
 	case messages.CacheSnapshot:
-		p.addCache(snapshot)
+		p.status.Caches = append(p.status.Caches, snapshot) // whatever the project: its limit is part of every answer
 	case messages.EntrySnapshot:
 		if p.shows(snapshot.Key) {
 			p.status.Entries = append(p.status.Entries, snapshot)
@@ -78,39 +78,27 @@ func (p *painter) add(snapshot messages.Snapshot) {
 	}
 }
 
-// addCache keeps the cache whatever the project: its limit is part of every answer.
-func (p *painter) addCache(cache messages.CacheSnapshot) {
-	cache.Rows = slices.DeleteFunc(slices.Clone(cache.Rows), func(row messages.CacheRow) bool {
-		return !p.shows(row.Key)
-	})
-	p.status.Caches = append(p.status.Caches, cache)
-}
-
 // sort makes two answers about the same things equal: maps have no order.
 func (p *painter) sort() {
 	s := &p.status
 	slices.SortFunc(s.Caches, func(a, b messages.CacheSnapshot) int { return cmp.Compare(a.Kind, b.Kind) })
-	slices.SortFunc(s.Entries, func(a, b messages.EntrySnapshot) int {
-		return byKey(a.Key, b.Key, a.ActorSnapshot, b.ActorSnapshot)
-	})
-	slices.SortFunc(s.Sessions, func(a, b messages.SessionSnapshot) int {
-		return byKey(a.Key, b.Key, a.ActorSnapshot, b.ActorSnapshot)
-	})
-	slices.SortFunc(s.Pools, func(a, b messages.PoolSnapshot) int {
-		return byKey(a.Key, b.Key, a.ActorSnapshot, b.ActorSnapshot)
-	})
-	slices.SortFunc(s.Workers, func(a, b messages.WorkerSnapshot) int {
-		return byKey(a.Key, b.Key, a.ActorSnapshot, b.ActorSnapshot)
-	})
+	sortByKey(s.Entries, func(e messages.EntrySnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	sortByKey(s.Sessions, func(e messages.SessionSnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	sortByKey(s.Pools, func(e messages.PoolSnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	sortByKey(s.Workers, func(e messages.WorkerSnapshot) (messages.Key, string) { return e.Key, e.Actor })
 	slices.SortFunc(s.Trees, func(a, b messages.TreeStatus) int { return cmp.Compare(a.Tree, b.Tree) })
 	slices.SortFunc(s.Builds, func(a, b messages.BuildSnapshot) int { return cmp.Compare(a.Tree, b.Tree) })
 }
 
-func byKey(a, b messages.Key, x, y messages.ActorSnapshot) int {
-	return cmp.Or(
-		cmp.Compare(a.Root, b.Root),
-		cmp.Compare(a.Language, b.Language),
-		cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(x.Actor, y.Actor),
-	)
+func sortByKey[S any](list []S, name func(S) (key messages.Key, actor string)) {
+	slices.SortFunc(list, func(a, b S) int {
+		keyA, actorA := name(a)
+		keyB, actorB := name(b)
+		return cmp.Or(
+			cmp.Compare(keyA.Root, keyB.Root),
+			cmp.Compare(keyA.Language, keyB.Language),
+			cmp.Compare(keyA.Kind, keyB.Kind),
+			cmp.Compare(actorA, actorB),
+		)
+	})
 }

@@ -51,9 +51,9 @@ type Retiring struct {
 // view is a picture with the ways to find one's way in it.
 type view struct {
 	picture   messages.Status
-	rows      map[messages.Key]messages.CacheRow
+	entries   map[messages.Key]messages.EntrySnapshot
 	trees     map[messages.Key][]messages.TreeStatus
-	resources map[messages.Key]resource
+	resources map[string]resource // by the id of the Entry that they belong to
 	restarts  map[messages.Key]int
 }
 
@@ -68,43 +68,45 @@ type resource struct {
 func newView(picture messages.Status) *view {
 	v := &view{
 		picture:   picture,
-		rows:      make(map[messages.Key]messages.CacheRow),
+		entries:   make(map[messages.Key]messages.EntrySnapshot),
 		trees:     make(map[messages.Key][]messages.TreeStatus),
-		resources: make(map[messages.Key]resource),
+		resources: make(map[string]resource),
 		restarts:  make(map[messages.Key]int),
 	}
-	for _, cache := range picture.Caches {
-		for _, row := range cache.Rows {
-			v.rows[row.Key] = row
+	for _, e := range picture.Entries {
+		if old, ok := v.entries[e.Key]; !ok || old.Ending { // a key has two while one follows the other
+			v.entries[e.Key] = e
 		}
 	}
 	for _, tree := range picture.Trees {
 		v.trees[tree.Key] = append(v.trees[tree.Key], tree)
 	}
 	for _, s := range picture.Sessions {
-		v.resources[s.Key] = resource{s.Active, s.Waiting, s.LastUsed, s.Since, s.Step, s.Reason}
+		v.resources[s.Parent] = resource{s.Active, s.Waiting, s.LastUsed, s.Since, s.Step, s.Reason}
 	}
 	for _, p := range picture.Pools {
-		v.resources[p.Key] = resource{p.Active, p.Waiting, p.LastUsed, p.Since, strings.ToLower(p.State), p.Reason}
+		v.resources[p.Parent] = resource{p.Active, p.Waiting, p.LastUsed, p.Since, strings.ToLower(p.State), p.Reason}
 		v.restarts[p.Key] = p.Restarts
 	}
 	return v
 }
 
-// state is a key's. A tree without a row is what a failed cache left: it is being
+// state is a key's. A tree without an Entry is what a failed actor left: it is being
 // swept, and whoever reads "cold" would look for no process.
 func (v *view) state(key messages.Key) string {
-	row, known := v.rows[key]
+	entry, known := v.entries[key]
 	switch {
 	case !known && len(v.trees[key]) == 0:
 		return StateCold
-	case !known || row.Ending:
+	case !known || entry.Ending:
 		return StateRetiring
-	case row.Warm:
+	case entry.Warm:
 		return StateWarm
 	}
 	return StateWarming
 }
+
+func (v *view) resource(key messages.Key) resource { return v.resources[v.entries[key].Actor] }
 
 func (v *view) projects(kind messages.ResourceKind) Projects {
 	p := Projects{Resident: []Project{}, Creating: []string{}, Retiring: []Retiring{}}
@@ -129,7 +131,7 @@ func (v *view) projects(kind messages.ResourceKind) Projects {
 // keys are all that hold something of a kind, sorted.
 func (v *view) keys(kind messages.ResourceKind) []messages.Key {
 	found := make(map[messages.Key]bool)
-	for key := range v.rows {
+	for key := range v.entries {
 		found[key] = true
 	}
 	for key := range v.trees {
@@ -148,10 +150,10 @@ func (v *view) keys(kind messages.ResourceKind) []messages.Key {
 }
 
 func (v *view) resident(key messages.Key) Project {
-	r := v.resources[key]
+	r := v.resource(key)
 	return Project{
 		ProjectDir: key.Root, Language: key.Language, State: StateWarm,
-		Active: r.active, Valid: !v.rows[key].Stale, Idle: v.idle(r), Waiting: r.waiting,
+		Active: r.active, Valid: !v.entries[key].Stale, Idle: v.idle(r), Waiting: r.waiting,
 		PIDs: pids(v.trees[key]), Memory: memory(v.trees[key]),
 	}
 }
@@ -170,7 +172,7 @@ func (v *view) idle(r resource) Decimal {
 }
 
 func (v *view) retiring(key messages.Key) Retiring {
-	r := v.resources[key]
+	r := v.resource(key)
 	list := Retiring{
 		ProjectDir: key.Root, Language: key.Language, Step: r.step, Remaining: []int{}, Reason: r.reason,
 	}

@@ -42,15 +42,15 @@ func NewREPLStatus(node Node, key messages.Key, picture messages.Status) REPLSta
 		State: state, Capacity: node.Capacity, Memory: gibibytes(memory(trees)),
 		Shutdown: state == StateRetiring, DaemonPID: node.PID, NodeTotalWorkers: node.TotalWorkers,
 		ProjectDir: key.Root, Language: key.Language, Mode: node.Mode,
-		Valid: !v.rows[key].Stale, PIDs: pids(trees),
+		Valid: !v.entries[key].Stale, PIDs: pids(trees),
 	}
 	for _, pool := range picture.Pools {
-		if pool.Key != key {
-			continue
+		if pool.Key != key || pool.Parent != v.entries[key].Actor {
+			continue // another project's, or of a generation that is ending
 		}
 		status.Capacity, status.Mode, status.Warm = pool.Capacity, pool.Mode, pool.Warm
 		status.Active, status.Waiting, status.Restarts = pool.Active, pool.Waiting, pool.Restarts
-		status.Idle, status.Reason = v.idle(v.resources[key]), pool.Reason
+		status.Idle, status.Reason = v.idle(v.resource(key)), pool.Reason
 	}
 	return status
 }

@@ -47,26 +47,25 @@ func picture() messages.Status {
 		At:      now,
 		Runtime: messages.RuntimeSnapshot{ActorSnapshot: actor("supervisor#1", "", "Running")},
 		Caches: []messages.CacheSnapshot{
-			{ActorSnapshot: actor("cache/lsp#2", "supervisor#1", "Open"), Kind: lsp, Limit: 4, Rows: []messages.CacheRow{
-				{Key: lean(lsp, "/warm"), Entry: "entry/w#4", Warm: true},
-				{Key: lean(lsp, "/stale"), Warm: true, Stale: true},
-				{Key: lean(lsp, "/new"), Warm: true},
-				{Key: lean(lsp, "/cold")},
-				{Key: lean(lsp, "/old"), Warm: true, Ending: true},
-			}},
-			{ActorSnapshot: actor("cache/repl#3", "supervisor#1", "Open"), Kind: repl, Limit: 1 << 34, Rows: []messages.CacheRow{
-				{Key: lean(repl, "/warm"), Warm: true},
-			}},
+			{ActorSnapshot: actor("cache/lsp#2", "supervisor#1", "Open"), Kind: lsp, Limit: 4},
+			{ActorSnapshot: actor("cache/repl#3", "supervisor#1", "Open"), Kind: repl, Limit: 1 << 34},
 		},
-		Entries: []messages.EntrySnapshot{{ActorSnapshot: actor("entry/w#4", "cache/lsp#2", "Resident"), Key: lean(lsp, "/warm")}},
+		Entries: []messages.EntrySnapshot{
+			{ActorSnapshot: actor("entry/w#4", "cache/lsp#2", "Resident"), Key: lean(lsp, "/warm"), Warm: true},
+			{ActorSnapshot: actor("entry/s", "", "Resident"), Key: lean(lsp, "/stale"), Warm: true, Stale: true},
+			{ActorSnapshot: actor("entry/n", "", "Resident"), Key: lean(lsp, "/new"), Warm: true},
+			{ActorSnapshot: actor("entry/c", "", "Creating"), Key: lean(lsp, "/cold")},
+			{ActorSnapshot: actor("entry/o", "", "Closing"), Key: lean(lsp, "/old"), Ending: true},
+			{ActorSnapshot: actor("entry/p", "", "Resident"), Key: lean(repl, "/warm"), Warm: true},
+		},
 		Sessions: []messages.SessionSnapshot{
 			{ActorSnapshot: actor("session/w#5", "entry/w#4", "Ready"), Key: lean(lsp, "/warm"), Tree: 1, LastUsed: ago(12345678 * time.Microsecond)},
-			{ActorSnapshot: actor("session/s#6", "", "Ready"), Key: lean(lsp, "/stale"), Active: 2, Waiting: 3, LastUsed: ago(time.Hour)},
-			{ActorSnapshot: actor("session/n#7", "", "Ready"), Key: lean(lsp, "/new")},
-			{ActorSnapshot: actor("session/o#8", "", "Sweeping"), Key: lean(lsp, "/old"), Step: "sweep 2 failed", Reason: "the server exited"},
+			{ActorSnapshot: actor("session/s#6", "entry/s", "Ready"), Key: lean(lsp, "/stale"), Active: 2, Waiting: 3, LastUsed: ago(time.Hour)},
+			{ActorSnapshot: actor("session/n#7", "entry/n", "Ready"), Key: lean(lsp, "/new")},
+			{ActorSnapshot: actor("session/o#8", "entry/o", "Sweeping"), Key: lean(lsp, "/old"), Step: "sweep 2 failed", Reason: "the server exited"},
 		},
 		Pools: []messages.PoolSnapshot{{
-			ActorSnapshot: actor("pool/w#9", "", "Open"), Key: lean(repl, "/warm"), Mode: "fresh", Capacity: 3, Warm: 1,
+			ActorSnapshot: actor("pool/w#9", "entry/p", "Open"), Key: lean(repl, "/warm"), Mode: "fresh", Capacity: 3, Warm: 1,
 			Active: 1, Waiting: 2, LastUsed: ago(time.Second), Restarts: 5,
 		}},
 		Trees: []messages.TreeStatus{sampled, tree(2, messages.RoleLSP, lean(lsp, "/lost"), 20), failed, worker},
@@ -141,19 +140,18 @@ func TestREPLStatus(t *testing.T) {
 func TestREPLStatusShowsAStaleOrEndingPoolAsItIs(t *testing.T) {
 	key := lean(messages.REPL, "/warm")
 	for name, c := range map[string]struct {
-		row             messages.CacheRow
+		entry           messages.EntrySnapshot
 		state           string
 		shutdown, valid bool
 	}{
-		"warming":            {messages.CacheRow{}, wire.StateWarming, false, true},
-		"stale":              {messages.CacheRow{Warm: true, Stale: true}, wire.StateWarm, false, false},
-		"ending":             {messages.CacheRow{Warm: true, Ending: true}, wire.StateRetiring, true, true},
-		"failed as it began": {messages.CacheRow{Ending: true}, wire.StateRetiring, true, true},
+		"warming": {messages.EntrySnapshot{}, wire.StateWarming, false, true},
+		"stale":   {messages.EntrySnapshot{Warm: true, Stale: true}, wire.StateWarm, false, false},
+		"ending":  {messages.EntrySnapshot{Ending: true}, wire.StateRetiring, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := picture()
-			c.row.Key = key
-			p.Caches[1].Rows = []messages.CacheRow{c.row}
+			c.entry.Key, c.entry.Actor = key, "entry/p"
+			p.Entries = []messages.EntrySnapshot{c.entry}
 			status := wire.NewREPLStatus(wire.Node{}, key, p)
 			assert.Equal(t, c.state, status.State)
 			assert.Equal(t, c.shutdown, status.Shutdown)
@@ -184,10 +182,26 @@ func TestTreeHangsEveryActorBelowItsParent(t *testing.T) {
   sweeper//oldlsp#1 Backoff [30]
   sweeper//warmlsp#1 Watching [10,11,12]
   sweeper//warmrepl#1 Watching [40]
-session/n#7 Ready
-session/o#8 Sweeping
-session/s#6 Ready
-pool/w#9 Open
+entry/c Creating
+entry/n Resident
+  session/n#7 Ready
+entry/o Closing
+  session/o#8 Sweeping
+entry/s Resident
+  session/s#6 Ready
+entry/p Resident
+  pool/w#9 Open
 `, render(wire.NewTree(picture()), ""))
 	assert.Equal(t, `[]`, asJSON(t, wire.NewTree(messages.Status{})))
+}
+
+func TestAnEndingGenerationNeverHidesItsSuccessor(t *testing.T) {
+	key := lean(messages.REPL, "/warm")
+	old := messages.EntrySnapshot{ActorSnapshot: actor("entry/p#1", "", "Closing"), Key: key, Ending: true}
+	successor := messages.EntrySnapshot{ActorSnapshot: actor("entry/p#2", "", "Creating"), Key: key}
+	for _, entries := range [][]messages.EntrySnapshot{{old, successor}, {successor, old}} {
+		p := picture()
+		p.Entries = entries
+		assert.Equal(t, wire.StateWarming, wire.NewREPLStatus(wire.Node{}, key, p).State)
+	}
 }
