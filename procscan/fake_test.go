@@ -15,6 +15,7 @@ type fakeSource struct {
 	order    []int
 	procs    map[int]*fakeProc
 	pidsErr  error
+	newests  []int // one after the other, the last for ever
 	clock    uint64
 	holdMax  int // how many may be held at a time; 0: all
 	held     int
@@ -53,6 +54,17 @@ func newFakeSource(procs ...*fakeProc) *fakeSource {
 func fakeRunning(pid int, environ ...fakeEnviron) *fakeProc {
 	return &fakeProc{environ: environ, stat: procStat{Info: Info{
 		Identity: Identity{PID: pid, StartTicks: uint64(pid)}, PPID: 1, PGID: pid, SID: pid, State: 'S'}}}
+}
+
+func (s *fakeSource) newest() int {
+	if len(s.newests) == 0 {
+		return 0
+	}
+	newest := s.newests[0]
+	if len(s.newests) > 1 {
+		s.newests = s.newests[1:]
+	}
+	return newest
 }
 
 func (s *fakeSource) pids() ([]int, error) { return s.order, s.pidsErr }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-func init() { runtime.LockOSThread() } // the main goroutine keeps the first thread, for endThread
-
-// endThread ends the calling thread, and with the first one nothing else.
-func endThread() { _, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0) }
+func init() {
+	runtime.LockOSThread() // so that the main goroutine has the first thread
+	endThread = func() { _, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0) }
+}
 
 // inNamespace runs the calling test again as the first process of a PID
 // namespace of its own, with its own /proc, and reports true there. Outside it

@@ -148,6 +148,9 @@ func runHelper(argument string) int {
 	return 0
 }
 
+// endThread ends the first thread and no other, where that can be done.
+var endThread = func() {}
+
 func tellTerm(name string, term <-chan os.Signal) {
 	<-term
 	fmt.Println(name, "term")

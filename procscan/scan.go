@@ -1,13 +1,11 @@
 package procscan
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -17,6 +15,8 @@ import (
 type source interface {
 	// pids lists all processes.
 	pids() ([]int, error)
+	// newest is the PID that was given last, or 0 where that can't be told.
+	newest() int
 	// environ reads the environment that a process was started with, its
 	// entries ended by NUL bytes, into buf or a larger one.
 	environ(pid int, buf []byte) ([]byte, error)
@@ -27,6 +27,9 @@ type source interface {
 	// now gives the present in the unit of StartTicks.
 	now() uint64
 }
+
+// errThread is hold's answer to the number of a thread that isn't its process's.
+var errThread = errors.New("a thread has this number, not a process")
 
 // procStat is Info with what the rules need besides.
 type procStat struct {
@@ -78,19 +81,21 @@ func (s scanner) Scan(ctx context.Context, mark Mark) (_ Scan, err error) {
 	}
 	buf := environBuffers.Get().(*[]byte)
 	defer environBuffers.Put(buf)
-	round := round{src: s.src, entry: []byte(mark.Env()), buf: buf}
-	round.scan.Began = s.src.now()
+	round := newRound(s.src, mark.Env(), buf)
 	defer func() {
 		if err != nil {
 			round.scan.Close()
 		}
 	}()
-	pending, err := s.src.pids()
+	pending, err := round.list()
 	if err != nil {
-		return Scan{}, fmt.Errorf("read the process table: %w", err)
+		return Scan{}, err
 	}
 	for try := 0; ; try++ {
 		if pending, err = round.look(ctx, pending); err != nil {
+			return Scan{}, err
+		}
+		if pending, err = round.chase(ctx, pending); err != nil {
 			return Scan{}, err
 		}
 		if len(pending) == 0 {
@@ -102,137 +107,6 @@ func (s scanner) Scan(ctx context.Context, mark Mark) (_ Scan, err error) {
 		if err := pause(ctx, execPause); err != nil {
 			return Scan{}, err
 		}
-	}
-}
-
-// round is one Scan under way.
-type round struct {
-	src   source
-	entry []byte
-	buf   *[]byte
-	scan  Scan
-}
-
-// look judges each process and gives back the unknown ones.
-func (r *round) look(ctx context.Context, pids []int) ([]int, error) {
-	var again []int
-	for i, pid := range pids {
-		if i%256 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		v, err := r.judge(pid)
-		if v == hit && err == nil {
-			v, err = r.take(pid)
-		}
-		if errors.Is(err, syscall.EMFILE) && len(r.scan.Hits) > 0 {
-			// More carriers than we may hold at a time: these first, the next
-			// scan finds the others.
-			return nil, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look at process %d: %w", pid, err)
-		}
-		switch v {
-		case unreadable:
-			r.scan.Unreadable++
-		case unknown:
-			again = append(again, pid)
-		}
-	}
-	return again, nil
-}
-
-// judge looks at the environment, and only if there is none at the rest.
-func (r *round) judge(pid int) (verdict, error) {
-	env, err := r.src.environ(pid, *r.buf)
-	switch {
-	case IsGone(err):
-		return gone, nil
-	case isUnreadable(err):
-		return unreadable, nil
-	case err != nil:
-		return gone, err
-	}
-	if cap(env) > cap(*r.buf) {
-		*r.buf = env[:cap(env)]
-	}
-	if len(env) > 0 {
-		if hasEntry(env, r.entry) {
-			return hit, nil
-		}
-		return other, nil
-	}
-	st, err := r.src.stat(pid)
-	switch {
-	case IsGone(err):
-		return gone, nil
-	case isUnreadable(err):
-		return unreadable, nil
-	case err != nil:
-		return gone, err
-	case st.dead() || st.kernel:
-		return gone, nil
-	case st.noEnv:
-		return other, nil
-	}
-	return unknown, nil
-}
-
-// take holds a carrier and makes sure that it is the one which was read: the
-// hold comes first, then its environment is read again, and then it is asked
-// through the hold whether it lived all the time.
-func (r *round) take(pid int) (verdict, error) {
-	p, err := r.src.hold(pid)
-	if IsGone(err) {
-		return gone, nil
-	}
-	if err != nil {
-		return gone, err
-	}
-	v, err := r.judge(pid)
-	if v == hit && err == nil {
-		err = p.Signal(syscall.Signal(0))
-		if err == nil || isUnreadable(err) {
-			r.scan.Hits = append(r.scan.Hits, p)
-			return hit, nil
-		}
-	}
-	_ = p.Close()
-	if IsGone(err) {
-		return gone, nil
-	}
-	return v, err
-}
-
-func (r *round) noteUnknown(pids []int) error {
-	for _, pid := range pids {
-		st, err := r.src.stat(pid)
-		switch {
-		case IsGone(err) || err == nil && st.dead():
-		case isUnreadable(err):
-			r.scan.Unreadable++
-		case err != nil:
-			return fmt.Errorf("look at process %d: %w", pid, err)
-		default:
-			r.scan.Unknown = append(r.scan.Unknown, st.Info)
-		}
-	}
-	return nil
-}
-
-// hasEntry reports whether an environment block has exactly this entry: one
-// that only begins or ends like it is somebody else's.
-func hasEntry(block, entry []byte) bool {
-	for from := 0; ; {
-		at := bytes.Index(block[from:], entry)
-		if at < 0 {
-			return false
-		}
-		start, end := from+at, from+at+len(entry)
-		if (start == 0 || block[start-1] == 0) && (end == len(block) || block[end] == 0) {
-			return true
-		}
-		from = start + 1
 	}
 }
 

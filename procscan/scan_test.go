@@ -133,6 +133,55 @@ func TestScanTakesAsManyCarriersAsItMayHold(t *testing.T) {
 	require.Equal(t, []int{3, 5}, hits(scan))
 }
 
+func TestScanChasesWhatWasStartedMeanwhile(t *testing.T) {
+	plain, tagged := block("HOME=/"), block(testMark.Env())
+	chase := func(t *testing.T, newests []int, listed []int, procs ...*fakeProc) []int {
+		src := newFakeSource(procs...)
+		src.order, src.newests = listed, newests
+		for pid := range 2000 { // whoever isn't said to live doesn't
+			if src.procs[pid] == nil {
+				src.procs[pid] = &fakeProc{environ: []fakeEnviron{{err: syscall.ENOENT}}}
+			}
+		}
+		scan, err := scanner{src}.Scan(t.Context(), testMark)
+		require.NoError(t, err)
+		require.Zero(t, scan.Vanished)
+		found := hits(scan)
+		require.Zero(t, src.held)
+		return found
+	}
+	old := fakeRunning(400, plain)
+	t.Run("the next of a chain", func(t *testing.T) {
+		require.Equal(t, []int{403}, chase(t, []int{400, 402, 403}, []int{400}, old, fakeRunning(402, plain), fakeRunning(403, tagged)))
+	})
+	t.Run("once, if the list had it already", func(t *testing.T) {
+		require.Equal(t, []int{401}, chase(t, []int{400, 401}, []int{400, 401}, old, fakeRunning(401, tagged)))
+	})
+	t.Run("after the numbers began again", func(t *testing.T) {
+		require.Equal(t, []int{301}, chase(t, []int{400, 301}, []int{400}, old, fakeRunning(301, tagged)))
+	})
+	t.Run("a thread is no process", func(t *testing.T) {
+		thread := fakeRunning(401, tagged)
+		thread.holdErr = errThread
+		require.Empty(t, chase(t, []int{400, 401}, []int{400}, old, thread))
+	})
+	t.Run("not for ever", func(t *testing.T) {
+		numbers := make([]int, 0, 1000)
+		for pid := 400; pid < 1400; pid++ {
+			numbers = append(numbers, pid)
+		}
+		require.Empty(t, chase(t, numbers, []int{400}, old))
+	})
+}
+
+func TestScanCountsTheCarriersThatVanish(t *testing.T) {
+	p := fakeRunning(7, block(testMark.Env()))
+	p.holdErr = syscall.ESRCH
+	scan, err := scanner{newFakeSource(p)}.Scan(t.Context(), testMark)
+	require.NoError(t, err)
+	require.Equal(t, 1, scan.Vanished)
+}
+
 func TestScanEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

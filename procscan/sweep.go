@@ -38,14 +38,15 @@ type Target struct {
 type SurvivorsError struct {
 	// Remaining are the processes that outlived SIGKILL so far.
 	Remaining []Identity
-	// Unproven is set when no carrier was left, but the processes in Remaining
-	// may be of the tree: they are between two programs and show no environment.
+	// Unproven is set when no carrier was held, but some ended while they were
+	// looked at, or the processes in Remaining may be of the tree: they are
+	// between two programs and show no environment.
 	Unproven bool
 }
 
 func (e *SurvivorsError) Error() string {
 	if e.Unproven {
-		return fmt.Sprintf("can't tell yet whether all processes ended: in exec: %v", e.Remaining)
+		return fmt.Sprintf("can't tell yet whether all processes ended; in doubt: %v", e.Remaining)
 	}
 	return fmt.Sprintf("%d processes still alive after SIGKILL: %v", len(e.Remaining), e.Remaining)
 }
@@ -121,14 +122,15 @@ func (s *sweep) step(ctx context.Context) (clean bool, err error) {
 	switch {
 	case len(carriers) > 0:
 		return false, s.end(ctx, carriers)
-	case len(suspects) > 0:
+	case len(suspects) > 0, scan.Vanished > 0:
 		return false, s.lookAgain(ctx, suspects)
 	}
 	return true, nil
 }
 
-// lookAgain gives suspects the time in which SIGKILL would have to work: on a
-// busy machine a process can be between two programs for a while.
+// lookAgain gives what is in doubt the time in which SIGKILL would have to work:
+// on a busy machine a process can be between two programs for a while, and one
+// that forks fast may be met only as it ends.
 func (s *sweep) lookAgain(ctx context.Context, suspects []Identity) error {
 	now := time.Now()
 	if s.proveBy.IsZero() {

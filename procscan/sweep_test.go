@@ -119,6 +119,12 @@ func TestSweepFails(t *testing.T) {
 		table.scans = []func() (Scan, error){found(p)}
 		require.ErrorIs(t, sweepMark(t, table), syscall.EIO)
 	})
+	bubble(t, "when carriers vanish before they are held, again and again", func(t *testing.T, table *scriptTable) {
+		table.scans = []func() (Scan, error){func() (Scan, error) { return Scan{Vanished: 1}, nil }}
+		var survivors *SurvivorsError
+		require.ErrorAs(t, sweepMark(t, table), &survivors)
+		require.True(t, survivors.Unproven)
+	})
 	bubble(t, "when its context ends", func(t *testing.T, table *scriptTable) {
 		table.scans = []func() (Scan, error){found(carrier(table, 50, 0))}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

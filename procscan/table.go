@@ -34,6 +34,9 @@ type Scan struct {
 	// Unreadable counts the processes that we may not look into. They are
 	// somebody else's: never signalled, never waited for.
 	Unreadable int
+	// Vanished counts the carriers that ended while they were looked at: what
+	// they started last may be missing from Hits.
+	Vanished int
 	// Unknown showed no environment although they must have one: they are
 	// between two programs (execve). They were asked again before they came here.
 	Unknown []Info

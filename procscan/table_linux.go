@@ -61,6 +61,24 @@ func (procfs) pids() ([]int, error) {
 	return pids, nil
 }
 
+// newest reads the last field of proc(5), loadavg. It counts threads too.
+func (procfs) newest() int {
+	var buf [128]byte
+	raw, err := readAll("/proc/loadavg", buf[:])
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(raw)
+	if len(fields) == 0 {
+		return 0
+	}
+	pid, err := strconv.Atoi(string(fields[len(fields)-1]))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
 func (src procfs) environ(pid int, buf []byte) ([]byte, error) {
 	env, err := readAll("/proc/"+strconv.Itoa(pid)+"/environ", buf)
 	if err == unix.ESRCH {
@@ -139,6 +157,9 @@ func (procfs) now() uint64 {
 
 func (src procfs) hold(pid int) (Process, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
+	if err == unix.EINVAL {
+		return nil, errThread
+	}
 	if err != nil {
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}

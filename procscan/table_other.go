@@ -97,6 +97,8 @@ func goneIfMissing(pid int, err error) error {
 	return err
 }
 
+func (portable) newest() int { return 0 }
+
 func (portable) now() uint64 { return uint64(time.Now().UnixMilli()) }
 
 func (src portable) hold(pid int) (Process, error) {
