@@ -4,7 +4,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,13 +31,42 @@ type family struct {
 	observer *supervisor.Child
 	parent   *supervisor.Child
 	left     *int
-	failures []error
-	sampled  int
 
+	record
+}
+
+// record is what the family's actors saw. Its fields are read through seen.
+type record struct {
+	mu        sync.Mutex
+	failures  []error
+	sampled   int
 	published map[string]messages.Snapshot // by the observer
-	restored  int                          // Republish that members got
+	restored  int                          // Republish that the parent got
 	gone      []messages.Ref               // TreesGone that the parent got
 	members   []*member                    // spawned, in order
+}
+
+func (r *record) note(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
+// seen gives a copy of the record once the bubble is quiet.
+func (f *family) seen() (copied struct {
+	failures  []error
+	sampled   int
+	published map[string]messages.Snapshot
+	restored  int
+	gone      []messages.Ref
+	members   []*member
+}) {
+	synctest.Wait()
+	f.note(func() {
+		copied.failures, copied.sampled, copied.published = slices.Clone(f.failures), f.sampled, maps.Clone(f.published)
+		copied.restored, copied.gone, copied.members = f.restored, slices.Clone(f.gone), slices.Clone(f.members)
+	})
+	return copied
 }
 
 func bubble(t *testing.T, name string, test func(*testing.T, *family)) {
@@ -51,15 +83,16 @@ func newFamily(t *testing.T) *family { return newFragileFamily(t, nil) }
 
 // newFragileFamily makes a family whose trees' leaders are fragile, left times in all.
 func newFragileFamily(t *testing.T, left *int) *family {
-	f := &family{left: left, t: t, machine: fakes.NewMachine(), published: make(map[string]messages.Snapshot)}
-	sys, err := actors.NewSystem(slog.New(slog.NewTextHandler(io.Discard, nil)), func(err error) { f.failures = append(f.failures, err) })
+	f := &family{left: left, t: t, machine: fakes.NewMachine(), record: record{published: make(map[string]messages.Snapshot)}}
+	failed := func(err error) { f.note(func() { f.failures = append(f.failures, err) }) }
+	sys, err := actors.NewSystem(slog.New(slog.NewTextHandler(io.Discard, nil)), failed)
 	require.NoError(t, err)
 	f.sys = sys
 	f.observer = &supervisor.Child{Name: "observer", Observer: true, Create: func(*actors.Self) actors.Behaviour { return &watcher{f} }}
 	f.parent = &supervisor.Child{Name: "parent", Create: func(self *actors.Self) actors.Behaviour {
 		return &elder{family: f, self: self, children: make(map[messages.Ref]*actors.Handle)}
 	}}
-	f.root = supervisor.SpawnSupervisor(sys, f.on(), func(err error) { f.failures = append(f.failures, err) }, f.observer, f.parent)
+	f.root = supervisor.SpawnSupervisor(sys, f.on(), failed, f.observer, f.parent)
 	synctest.Wait()
 	return f
 }
@@ -71,7 +104,7 @@ func (f *family) on() supervisor.Machine {
 	}
 	return supervisor.Machine{Launcher: launcher, Table: f.machine.Table(), Grace: fakes.Grace,
 		Sample: func(ctx context.Context) (map[string]procscan.TreeSample, error) {
-			f.sampled++
+			f.note(func() { f.sampled++ })
 			return f.machine.Sample(ctx)
 		}}
 }
@@ -95,11 +128,11 @@ func (f *family) end() {
 
 // spawn makes the parent spawn a member, which adopts a tree.
 func (f *family) spawn() *member {
-	n := len(f.members)
+	n := len(f.seen().members)
 	f.parent.Handle().Send("spawn")
-	synctest.Wait()
-	require.Len(f.t, f.members, n+1)
-	return f.members[n]
+	members := f.seen().members
+	require.Len(f.t, members, n+1)
+	return members[n]
 }
 
 // watcher plays the Observer.
@@ -108,9 +141,9 @@ type watcher struct{ *family }
 func (w *watcher) Receive(msg any) {
 	switch msg := msg.(type) {
 	case messages.Publish:
-		w.published[msg.Key] = msg.Snapshot
+		w.note(func() { w.published[msg.Key] = msg.Snapshot })
 	case messages.Retract:
-		delete(w.published, msg.Key)
+		w.note(func() { delete(w.published, msg.Key) })
 	case string:
 		fail(msg)
 	}
@@ -138,10 +171,10 @@ func (e *elder) Receive(msg any) {
 	case messages.Closed:
 		e.lost(msg.From)
 	case messages.TreesGone:
-		e.gone = append(e.gone, msg.From)
+		e.note(func() { e.gone = append(e.gone, msg.From) })
 		e.lost(msg.From)
 	case messages.Republish:
-		e.restored++
+		e.note(func() { e.restored++ })
 	}
 }
 
@@ -173,12 +206,13 @@ type member struct {
 	self   *actors.Self
 	handle *actors.Handle
 	tree   messages.TreeID
+	mu     sync.Mutex
 	got    []any
 }
 
 func newMember(f *family, self *actors.Self) *member {
 	m := &member{family: f, self: self, tree: messages.TreeID(self.System().NextID()), handle: self.System().Roster().Lookup(self.Ref())}
-	f.members = append(f.members, m)
+	f.note(func() { f.members = append(f.members, m) })
 	m.adopt(m.tree)
 	self.Publish(messages.SessionSnapshot{})
 	return m
@@ -189,7 +223,9 @@ func (m *member) adopt(tree messages.TreeID) {
 }
 
 func (m *member) Receive(msg any) {
+	m.mu.Lock()
 	m.got = append(m.got, msg)
+	m.mu.Unlock()
 	switch msg := msg.(type) {
 	case string:
 		if fail(msg); msg == "adopt" {
@@ -214,6 +250,8 @@ func fail(how string) {
 // gotA gives the first message of type T that the member got.
 func gotA[T any](m *member) (found T, ok bool) {
 	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, msg := range m.got {
 		if found, ok := msg.(T); ok {
 			return found, true

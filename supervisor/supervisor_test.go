@@ -17,8 +17,7 @@ import (
 )
 
 func (f *family) runtime() messages.RuntimeSnapshot {
-	synctest.Wait()
-	return f.published[f.root.ID()].(messages.RuntimeSnapshot)
+	return f.seen().published[f.root.ID()].(messages.RuntimeSnapshot)
 }
 
 func TestAdoptedTreeIsInTheCensusUntilItIsReaped(t *testing.T) {
@@ -65,7 +64,7 @@ func TestShutdownWhoseContextEndsIsAnAbort(t *testing.T) {
 	bubble(t, "bounded", func(t *testing.T, f *family) {
 		f.spawn()
 		stuck := f.machine.Children()[0].Escapee()
-		stuck.Unkillable = true
+		stuck.SetUnkillable(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		reply := supervisor.Shutdown(ctx, f.root)
@@ -78,7 +77,7 @@ func TestShutdownWhoseContextEndsIsAnAbort(t *testing.T) {
 		assert.Equal(t, messages.RoleREPL, unreaped.Trees[0].Role)
 		assert.Equal(t, 1, f.runtime().Trees, "the sweeper goes on")
 
-		stuck.Unkillable = false
+		stuck.SetUnkillable(false)
 		time.Sleep(10 * time.Second)
 		assert.Empty(t, f.machine.Alive(), "and succeeds once it can")
 	})
@@ -97,7 +96,7 @@ func TestAbortEndsTreesWithoutWaitingForAnybody(t *testing.T) {
 func TestNothingIsLaunchedOnceAborting(t *testing.T) {
 	bubble(t, "aborting", func(t *testing.T, f *family) {
 		m := f.spawn()
-		f.machine.Children()[0].Unkillable = true
+		f.machine.Children()[0].SetUnkillable(true)
 		supervisor.Abort(f.root)
 		synctest.Wait()
 		m.handle.Send("adopt")
@@ -105,7 +104,7 @@ func TestNothingIsLaunchedOnceAborting(t *testing.T) {
 		require.True(t, ok)
 		assert.ErrorIs(t, failed.Err, messages.ErrClosing)
 		assert.Len(t, f.machine.Children(), 1)
-		f.machine.Children()[0].Unkillable = false
+		f.machine.Children()[0].SetUnkillable(false)
 	})
 }
 
@@ -114,17 +113,17 @@ func TestTreesOfAFailedMemberAreSweptAndOnlyThenIsItsSlotFree(t *testing.T) {
 		bubble(t, how, func(t *testing.T, f *family) {
 			m, other := f.spawn(), f.spawn()
 			slow := f.machine.Children()[0].Escapee()
-			slow.Unkillable = true
+			slow.SetUnkillable(true)
 			m.handle.Send(how)
 			time.Sleep(10 * time.Second)
-			assert.Empty(t, f.gone, "a process of its tree lives")
-			slow.Unkillable = false
+			assert.Empty(t, f.seen().gone, "a process of its tree lives")
+			slow.SetUnkillable(false)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			assert.Equal(t, []messages.Ref{m.self.Ref()}, f.gone)
-			assert.NotContains(t, f.published, m.self.ID())
+			assert.Equal(t, []messages.Ref{m.self.Ref()}, f.seen().gone)
+			assert.NotContains(t, f.seen().published, m.self.ID())
 			<-m.handle.Done()
-			assert.Contains(t, f.published, other.self.ID())
+			assert.Contains(t, f.seen().published, other.self.ID())
 			assert.Equal(t, []int{f.machine.Children()[1].PID}, f.machine.Alive())
 		})
 	}
@@ -152,28 +151,28 @@ func TestFailedPermanentChildIsRestartedOnceWhatWasBelowItIsGone(t *testing.T) {
 func TestMemberBelowADeadParentLaunchesNothing(t *testing.T) {
 	bubble(t, "below", func(t *testing.T, f *family) {
 		m := f.spawn()
-		f.machine.Children()[0].Unkillable = true // keeps the part from becoming empty
+		f.machine.Children()[0].SetUnkillable(true) // keeps the part from becoming empty
 		f.parent.Handle().Send("panic")
 		synctest.Wait()
 		m.handle.Send("adopt")
 		failed, ok := gotA[messages.LaunchFailed](m)
 		require.True(t, ok)
 		assert.ErrorIs(t, failed.Err, messages.ErrClosing)
-		f.machine.Children()[0].Unkillable = false
+		f.machine.Children()[0].SetUnkillable(false)
 	})
 }
 
 func TestRuntimeFailsWhenAPermanentChildFailsTooOften(t *testing.T) {
 	bubble(t, "intensity", func(t *testing.T, f *family) {
 		for range 6 {
-			require.Empty(t, f.failures)
+			require.Empty(t, f.seen().failures)
 			f.spawn()
 			f.parent.Handle().Send("panic")
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
-		require.Len(t, f.failures, 1)
-		assert.Equal(t, messages.KindInternal, messages.KindOf(f.failures[0]))
+		require.Len(t, f.seen().failures, 1)
+		assert.Equal(t, messages.KindInternal, messages.KindOf(f.seen().failures[0]))
 		assert.Equal(t, "failed", f.runtime().State, "status still answers")
 		assert.Empty(t, f.machine.Alive())
 	})
@@ -185,7 +184,7 @@ func TestRareFailuresAreForgiven(t *testing.T) {
 			f.parent.Handle().Send("panic")
 			time.Sleep(2 * time.Second)
 		}
-		assert.Empty(t, f.failures)
+		assert.Empty(t, f.seen().failures)
 		assert.Equal(t, 20, f.runtime().Restarts["parent"])
 	})
 }
@@ -195,7 +194,7 @@ func TestObserverIsRestartedAndRefilled(t *testing.T) {
 		f.observer.Handle().Send("panic")
 		time.Sleep(time.Second)
 		assert.Equal(t, 1, f.runtime().Restarts["observer"])
-		assert.Equal(t, 1, f.restored, "every live actor publishes again")
+		assert.Equal(t, 1, f.seen().restored, "every live actor publishes again")
 	})
 }
 
@@ -206,7 +205,7 @@ func TestObserverThatFailsTooOftenEndsAlone(t *testing.T) {
 			synctest.Wait()
 		}
 		<-f.observer.Handle().Done()
-		assert.Empty(t, f.failures)
+		assert.Empty(t, f.seen().failures)
 		f.spawn() // everything else goes on
 	})
 }
@@ -214,18 +213,18 @@ func TestObserverThatFailsTooOftenEndsAlone(t *testing.T) {
 func TestMemoryIsMeasuredOnlyWhileTreesAreThere(t *testing.T) {
 	bubble(t, "sampling", func(t *testing.T, f *family) {
 		time.Sleep(time.Minute)
-		assert.Zero(t, f.sampled)
+		assert.Zero(t, f.seen().sampled)
 		m := f.spawn()
 		time.Sleep(time.Minute + time.Second)
-		assert.Equal(t, 31, f.sampled, "at once, and every two seconds")
+		assert.Equal(t, 31, f.seen().sampled, "at once, and every two seconds")
 		sample, ok := gotA[messages.Sampled](m)
 		require.True(t, ok, "the owner of a REPL's tree has a limit to keep")
 		assert.Equal(t, int64(1<<20), sample.Trees[m.tree].RSS)
 		m.handle.Send(messages.Close{})
 		time.Sleep(time.Minute)
-		before := f.sampled
+		before := f.seen().sampled
 		time.Sleep(time.Minute)
-		assert.Equal(t, before, f.sampled)
+		assert.Equal(t, before, f.seen().sampled)
 	})
 }
 

@@ -32,11 +32,11 @@ type call struct {
 type callPhase uint8
 
 const (
-	queued callPhase = iota
-	reading
-	syncing
-	asking   // from here on the server may have seen it
-	answered // it has had its reply
+	callQueued callPhase = iota
+	callReading
+	callSyncing
+	callAsking   // from here on the server may have seen it
+	callAnswered // it has had its reply
 )
 
 // errOutOfTime is the cause of a call's context whose own Timeout was over: it had its
@@ -113,7 +113,7 @@ func (s *Session) begin(c *call) {
 		s.ask(c)
 		return
 	}
-	c.phase = reading
+	c.phase = callReading
 	s.docs.Enter(c.id, c.claim, time.Now())
 	id, path := c.id, c.claim.Path
 	actors.Go(s.self, c.ctx, func(context.Context) ([]byte, error) { return os.ReadFile(path) },
@@ -146,7 +146,7 @@ func (s *Session) withCall(id messages.OperationID, handle func(*call)) {
 
 func (s *Session) onFileRead(c *call, msg fileRead) {
 	switch {
-	case c.phase == answered:
+	case c.phase == callAnswered:
 		s.leave(c)
 	case msg.err != nil:
 		c.refuseFile(msg.err)
@@ -163,7 +163,7 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 func (s *Session) synchronise(c *call) {
 	plan, ok := s.docs.Found(c.id, c.claim.Path, c.text)
 	if !ok {
-		c.phase = queued
+		c.phase = callQueued
 		s.active--
 		at, _ := slices.BinarySearchFunc(s.queue, c, func(a, b *call) int { return a.arrived.Compare(b.arrived) })
 		s.queue = slices.Insert(s.queue, at, c)
@@ -177,7 +177,7 @@ func (s *Session) synchronise(c *call) {
 		s.beginNext() // the document is free again
 		return
 	}
-	c.phase = syncing
+	c.phase = callSyncing
 	id, client, text := c.id, s.client, c.text
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (int, error) { return client.Sync(ctx, plan, text) },
 		func(written int, err error) any { return synced{id, written, err} }, nil)
@@ -186,7 +186,7 @@ func (s *Session) synchronise(c *call) {
 func (s *Session) onSynced(c *call, msg synced) {
 	s.docs.Sent(c.id, c.plan, msg.written)
 	switch {
-	case c.phase == answered:
+	case c.phase == callAnswered:
 		s.leave(c)
 	case msg.err != nil:
 		s.failed(c, msg.err)
@@ -197,7 +197,7 @@ func (s *Session) onSynced(c *call, msg synced) {
 }
 
 func (s *Session) ask(c *call) {
-	c.phase = asking
+	c.phase = callAsking
 	id, request := c.id, requestOf(s.client, s.watcher, c)
 	actors.Go(s.self, c.ctx, request, func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
 }
@@ -206,7 +206,7 @@ func (s *Session) ask(c *call) {
 // published), so that its caller waits for nobody's accounting.
 func (s *Session) onOpDone(c *call, msg opDone) {
 	switch {
-	case c.phase == answered:
+	case c.phase == callAnswered:
 		s.leave(c)
 	case msg.err != nil:
 		s.failed(c, msg.err)
@@ -222,12 +222,12 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 // the same context and brings the better answer.
 func (s *Session) onExpired(c *call) {
 	switch c.phase {
-	case queued:
+	case callQueued:
 		c.op.Refuse(s.refusal(c))
 		s.queue = slices.DeleteFunc(s.queue, func(other *call) bool { return other == c })
 		s.forget(c, messages.Healthy)
 		s.machine.Publish()
-	case answered:
+	case callAnswered:
 	default:
 		s.self.After(workerGrace, overdue{c.id})
 	}
@@ -244,10 +244,10 @@ func (s *Session) refusal(c *call) error {
 // outOfTime answers a call whose context ended while it was under way, and lets the
 // server be judged. What its worker still does is waited for in answered.
 func (s *Session) outOfTime(c *call, cause error) {
-	if c.phase == answered {
+	if c.phase == callAnswered {
 		return
 	}
 	c.op.Refuse(s.timeoutError(c, cause))
-	c.phase = answered
+	c.phase = callAnswered
 	s.judge(c, cause)
 }

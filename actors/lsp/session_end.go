@@ -114,8 +114,8 @@ func (s *Session) endCalls(cause error) {
 	for _, c := range calls {
 		verdict := messages.Broken
 		switch {
-		case c.phase == answered:
-		case c.phase <= reading && !aborted:
+		case c.phase == callAnswered:
+		case c.phase <= callReading && !aborted:
 			verdict = messages.Returned
 		default:
 			c.op.Refuse(cause)
@@ -131,10 +131,10 @@ func (s *Session) endCalls(cause error) {
 // RefuseAll answers what the session holds when it has failed itself.
 func (s *Session) RefuseAll(cause error) {
 	for _, c := range s.calls {
-		if c.phase == answered {
+		if c.phase == callAnswered {
 			continue
 		}
-		if c.phase <= reading {
+		if c.phase <= callReading {
 			c.op.Refuse(cause)
 			continue
 		}

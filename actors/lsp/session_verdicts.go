@@ -20,7 +20,7 @@ func (s *Session) failed(c *call, err error) {
 		s.breakdown(err)
 	case c.ctx.Err() != nil:
 		c.op.Refuse(s.timeoutError(c, err))
-		c.phase = answered
+		c.phase = callAnswered
 		s.judge(c, context.Cause(c.ctx))
 		s.leave(c)
 	default:
@@ -31,7 +31,7 @@ func (s *Session) failed(c *call, err error) {
 
 // done ends a call that was answered, and whose worker is in: the next may begin.
 func (s *Session) done(c *call) {
-	c.phase = answered
+	c.phase = callAnswered
 	s.lastUsed = time.Now()
 	s.leave(c)
 }

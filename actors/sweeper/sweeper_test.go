@@ -208,7 +208,7 @@ func TestLeaderIsReapedLast(t *testing.T) {
 	bubble(t, "order", func(t *testing.T, b *bench) {
 		child := b.watching()
 		escapee := child.Escapee()
-		escapee.IgnoresTERM = true
+		escapee.IgnoreTERM()
 		b.sweep()
 		time.Sleep(fakes.Grace.Term + fakes.Grace.Kill)
 		journal := b.machine.Journal()
@@ -223,7 +223,7 @@ func TestRetryDoesNotSignalARetiredGroupAgain(t *testing.T) {
 	bubble(t, "retry", func(t *testing.T, b *bench) {
 		child := b.watching()
 		stuck := child.Escapee()
-		stuck.Unkillable = true
+		stuck.SetUnkillable(true)
 		b.sweep()
 		time.Sleep(fakes.Grace.Term + fakes.Grace.Kill + time.Second)
 		failed := actortest.Find[messages.SweepFailed](t, b.owner)
@@ -235,7 +235,7 @@ func TestRetryDoesNotSignalARetiredGroupAgain(t *testing.T) {
 			assert.NotContains(t, done, "group", "the group's number may be somebody else's by now")
 			assert.NotEqual(t, "reap", done)
 		}
-		stuck.Unkillable = false
+		stuck.SetUnkillable(false)
 		time.Sleep(10 * time.Second)
 		b.expectReaped()
 	})
@@ -304,7 +304,7 @@ func TestFailedGroupIsRetriedAtTheGroupAndFailedReapAtTheReap(t *testing.T) {
 func TestEveryFurtherSweepJoins(t *testing.T) {
 	bubble(t, "join", func(t *testing.T, b *bench) {
 		child := b.watching()
-		child.IgnoresTERM = true
+		child.IgnoreTERM()
 		for range 20 {
 			b.sweep()
 			time.Sleep(50 * time.Millisecond)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/actors"
+	"github.com/seed-f6977891/hearth/messages"
 )
 
 // Harness is a runtime's actors with a probe in every place around the tested one.
@@ -84,6 +85,24 @@ type Probe struct {
 	mu   sync.Mutex
 	self *actors.Self
 	got  []any
+}
+
+// Child makes a probe that an actor under test is given to spawn. It has no Handle:
+// only its parent has one.
+func Child(name string) (*Probe, func(*actors.Self) actors.Behaviour) {
+	p := &Probe{name: name}
+	return p, p.create
+}
+
+// Ref is the probe's name. A probe that was not spawned has none: Ref is nil.
+func (p *Probe) Ref() messages.Ref {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.self == nil {
+		return nil
+	}
+	return p.self.Ref()
 }
 
 func (p *Probe) create(self *actors.Self) actors.Behaviour {

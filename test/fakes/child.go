@@ -50,10 +50,16 @@ func (c *Child) Member() *Process {
 func (c *Child) Escapee() *Process { return c.machine.Add(c.Marks...) }
 
 // FailReaps makes the next reaps fail with these errors, in turn.
-func (c *Child) FailReaps(errs ...error) { c.reapErrs = append(c.reapErrs, errs...) }
+func (c *Child) FailReaps(errs ...error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reapErrs = append(c.reapErrs, errs...)
+}
 
 // FailGroup makes the next looks at the group fail with these errors, in turn.
-func (c *Child) FailGroup(errs ...error) { c.groupErr = append(c.groupErr, errs...) }
+func (c *Child) FailGroup(errs ...error) {
+	c.machine.set(func() { c.groupErr = append(c.groupErr, errs...) })
+}
 
 // Identity is the leader's.
 func (c *Child) Identity() procscan.Identity { return c.identity() }

@@ -35,14 +35,21 @@ func NewMachine() *Machine {
 
 // Process is one process of a Machine.
 type Process struct {
-	PID, Group  int
-	Marks       []procscan.Mark
-	IgnoresTERM bool
-	Unkillable  bool // stays in an uninterruptible wait
+	PID, Group int
+	Marks      []procscan.Mark
+
 	machine     *Machine
+	ignoresTERM bool
+	unkillable  bool
 	ended       chan struct{}
 	status      procscan.Status
 }
+
+// IgnoreTERM makes SIGTERM do nothing to the process.
+func (p *Process) IgnoreTERM() { p.machine.set(func() { p.ignoresTERM = true }) }
+
+// SetUnkillable puts the process into an uninterruptible wait, or ends that.
+func (p *Process) SetUnkillable(unkillable bool) { p.machine.set(func() { p.unkillable = unkillable }) }
 
 // FailLaunch makes every launch fail with what check says, nil for none.
 func (m *Machine) FailLaunch(check func(procscan.Spec) error) { m.set(func() { m.launchErr = check }) }
@@ -151,7 +158,7 @@ func (p *Process) signal(sig os.Signal) error {
 	switch {
 	case p.hasEnded():
 		return procscan.ErrGone
-	case sig == syscall.SIGKILL && !p.Unkillable, sig == syscall.SIGTERM && !p.IgnoresTERM && !p.Unkillable:
+	case sig == syscall.SIGKILL && !p.unkillable, sig == syscall.SIGTERM && !p.ignoresTERM && !p.unkillable:
 		p.end(procscan.Status{Code: -1, Signal: sig})
 	}
 	return nil
