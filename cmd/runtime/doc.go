@@ -1,0 +1,20 @@
+// Command hearth keeps language servers and REPLs warm, and leaves no process behind.
+//
+// A tour:
+//
+//   - main.go builds an app and runs it; app.go holds the root command, the flags that
+//     all commands have, and how an error becomes one line and an exit code.
+//   - One file a verb: check.go, hover.go, run.go, demo.go, doctor.go, config.go,
+//     version.go; wait.go is the hidden child of the demo.
+//   - engine.go is what the commands ask of a runtime, and the one place that knows
+//     where it runs: in this process.
+//   - target.go finds the project that a file belongs to. It refuses what is wrong
+//     before any engine is started.
+//   - gopls.go gets a Go language server for the demo; progress.go tells a person at
+//     a terminal what a command waits for.
+//   - internal/render turns reports into text.
+//
+// Standard output carries results alone, so that it can be piped; everything else
+// goes to standard error. Exit codes: 0 done, 1 the code has errors, 2 wrong usage,
+// 3 the runtime failed, 4 busy, timed out or interrupted.
+package main

@@ -1,0 +1,10 @@
+// Package render turns what a runtime answers into text for people. It writes
+// nowhere: each function gives the whole text, so that a command prints it with one
+// write and notices when that fails.
+//
+//   - Diagnostics: compiler-style lines
+//   - Awaited and Summary: a status in one line
+//   - Settings and Doctor: tables
+//
+// The texts that programs of the older protocol read are in supervisor/wire.
+package render

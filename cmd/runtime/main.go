@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	// After a pipe that nobody reads any more, too: Go would end the program at once,
+	// with all that it had started still running.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	a := &app{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		environ: os.Getenv, start: startEmbedded, width: terminalWidth(),
+	}
+	code := a.execute(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// terminalWidth is that of standard error's terminal; 0: it is none.
+func terminalWidth() int {
+	width, _, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
