@@ -16,7 +16,7 @@ import (
 type Child struct {
 	Cmd        *exec.Cmd
 	Stdin      io.WriteCloser
-	Stdout     io.Reader
+	Stdout     *os.File // a pipe: reads of it take a deadline
 	PID        int
 	StartTicks uint64
 
