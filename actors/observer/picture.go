@@ -82,16 +82,22 @@ func (p *painter) add(snapshot messages.Snapshot) {
 func (p *painter) sort() {
 	s := &p.status
 	slices.SortFunc(s.Caches, func(a, b messages.CacheSnapshot) int { return cmp.Compare(a.Kind, b.Kind) })
-	sortByKey(s.Entries, func(e messages.EntrySnapshot) (messages.Key, string) { return e.Key, e.Actor })
-	sortByKey(s.Sessions, func(e messages.SessionSnapshot) (messages.Key, string) { return e.Key, e.Actor })
-	sortByKey(s.Pools, func(e messages.PoolSnapshot) (messages.Key, string) { return e.Key, e.Actor })
-	sortByKey(s.Workers, func(e messages.WorkerSnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	s.Entries = sortedByKey(s.Entries, func(e *messages.EntrySnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	s.Sessions = sortedByKey(s.Sessions, func(e *messages.SessionSnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	s.Pools = sortedByKey(s.Pools, func(e *messages.PoolSnapshot) (messages.Key, string) { return e.Key, e.Actor })
+	s.Workers = sortedByKey(s.Workers, func(e *messages.WorkerSnapshot) (messages.Key, string) { return e.Key, e.Actor })
 	slices.SortFunc(s.Trees, func(a, b messages.TreeStatus) int { return cmp.Compare(a.Tree, b.Tree) })
 	slices.SortFunc(s.Builds, func(a, b messages.BuildSnapshot) int { return cmp.Compare(a.Tree, b.Tree) })
 }
 
-func sortByKey[S any](list []S, name func(S) (key messages.Key, actor string)) {
-	slices.SortFunc(list, func(a, b S) int {
+// sortedByKey sorts pointers and copies once: snapshots are large, and sorting them
+// in place would move each many times.
+func sortedByKey[S any](list []S, name func(*S) (key messages.Key, actor string)) []S {
+	order := make([]*S, len(list))
+	for i := range list {
+		order[i] = &list[i]
+	}
+	slices.SortFunc(order, func(a, b *S) int {
 		keyA, actorA := name(a)
 		keyB, actorB := name(b)
 		return cmp.Or(
@@ -101,4 +107,9 @@ func sortByKey[S any](list []S, name func(S) (key messages.Key, actor string)) {
 			cmp.Compare(actorA, actorB),
 		)
 	})
+	sorted := make([]S, len(list))
+	for i, snapshot := range order {
+		sorted[i] = *snapshot
+	}
+	return sorted
 }
