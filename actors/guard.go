@@ -60,7 +60,11 @@ func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) {
 
 // Invoke handles a batch. The inbox calls it on one goroutine at a time.
 func (p *process) Invoke(batch []actor.Envelope) {
-	p.rest = append(p.rest, batch...)
+	if len(p.rest) == 0 {
+		p.rest = batch // the inbox makes a slice for each batch and keeps none
+	} else {
+		p.rest = append(p.rest, batch...)
+	}
 	for len(p.rest) > 0 {
 		msg := p.rest[0].Msg
 		p.rest[0] = actor.Envelope{}

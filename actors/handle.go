@@ -11,8 +11,8 @@ import (
 // Handle is an actor's address together with its end. It stays valid, and Send
 // harmless, after the actor has ended.
 type Handle struct {
-	engine *actor.Engine
 	pid    messages.Ref
+	inbox  *actor.Inbox
 	parent *Handle // nil for the root
 	depth  int     // the root's is 0
 	done   chan struct{}
@@ -28,9 +28,10 @@ func (h *Handle) ID() string { return h.pid.ID }
 // Parent is the actor that spawned this one, nil for the root.
 func (h *Handle) Parent() *Handle { return h.parent }
 
-// Send puts a message into the actor's mailbox. It never blocks; a message to an
-// actor that has ended is dropped.
-func (h *Handle) Send(msg any) { h.engine.Send(h.pid, msg) }
+// Send puts a message into the actor's mailbox. It never blocks; an operation that
+// finds its actor ended is refused, any other message dropped. It needs no look at
+// the engine's registry, which a Ref does.
+func (h *Handle) Send(msg any) { h.inbox.Send(actor.Envelope{Msg: msg}) }
 
 // Stop ends the actor once it has handled what it was sent before. However often
 // it is called, the actor is stopped once.

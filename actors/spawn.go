@@ -85,14 +85,15 @@ type Stopper interface {
 
 func (sys *System) spawn(parent *Handle, kind, name string, create func(*Self) Behaviour) *Handle {
 	id := fmt.Sprintf("%s/%s#%d", kind, strings.ReplaceAll(name, "/", "-"), sys.NextID())
-	h := &Handle{engine: sys.engine, pid: actor.NewPID(sys.engine.Address(), id), parent: parent, done: make(chan struct{})}
+	h := &Handle{pid: actor.NewPID(sys.engine.Address(), id), inbox: actor.NewInbox(inboxSize), parent: parent,
+		done: make(chan struct{})}
 	if parent != nil {
 		h.depth = parent.depth + 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	self := &Self{sys: sys, handle: h, ctx: ctx, cancel: cancel}
 	sys.roster.enter(h)
-	sys.engine.SpawnProc(&process{self: self, inbox: actor.NewInbox(inboxSize)})
+	sys.engine.SpawnProc(&process{self: self, inbox: h.inbox})
 	h.Send(begin{create})
 	return h
 }
