@@ -64,7 +64,7 @@ func (procfs) pids() ([]int, error) {
 // newest reads the last field of proc(5), loadavg. It counts threads too.
 func (procfs) newest() int {
 	var buf [128]byte
-	raw, err := readAll("/proc/loadavg", buf[:])
+	raw, err := readAll("/proc/loadavg", buf[:], '\n')
 	if err != nil {
 		return 0
 	}
@@ -80,7 +80,7 @@ func (procfs) newest() int {
 }
 
 func (src procfs) environ(pid int, buf []byte) ([]byte, error) {
-	env, err := readAll("/proc/"+strconv.Itoa(pid)+"/environ", buf)
+	env, err := readAll("/proc/"+strconv.Itoa(pid)+"/environ", buf, 0)
 	if err == unix.ESRCH {
 		return src.threadEnviron(pid, buf)
 	}
@@ -103,7 +103,7 @@ func (src procfs) threadEnviron(pid int, buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	for _, thread := range threads {
-		env, err := readAll(tasks+thread.Name()+"/environ", buf)
+		env, err := readAll(tasks+thread.Name()+"/environ", buf, 0)
 		if !IsGone(err) {
 			return env, err
 		}
@@ -114,7 +114,7 @@ func (src procfs) threadEnviron(pid int, buf []byte) ([]byte, error) {
 func (procfs) stat(pid int) (procStat, error) {
 	var buf [1024]byte
 	path := "/proc/" + strconv.Itoa(pid) + "/stat"
-	raw, err := readAll(path, buf[:])
+	raw, err := readAll(path, buf[:], '\n')
 	if err != nil {
 		return procStat{}, err
 	}
@@ -124,9 +124,10 @@ func (procfs) stat(pid int) (procStat, error) {
 	return parseStat(raw)
 }
 
-// readAll reads a file of /proc with as few system calls as there can be. os.File
-// would cost twice as much.
-func readAll(path string, buf []byte) ([]byte, error) {
+// readAll reads a file of /proc with as few system calls as there can be; os.File
+// would cost twice as much. What came short of the room for it and ends as such
+// a file does is whole: the kernel stops early only at the end.
+func readAll(path string, buf []byte, last byte) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, err
@@ -140,10 +141,10 @@ func readAll(path string, buf []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
+		used += n
+		if n == 0 || used < len(buf) && buf[used-1] == last {
 			return buf[:used], nil
 		}
-		used += n
 	}
 }
 

@@ -306,3 +306,19 @@ func TestARuntimesMarkSweepsAllItsTrees(t *testing.T) {
 		tr.end(t)
 	}
 }
+
+// TestOthersProcessesAreNotInTheWay looks as a user who may not read the
+// environments of root.
+func TestOthersProcessesAreNotInTheWay(t *testing.T) {
+	if !asNobody(t) {
+		return
+	}
+	scan, err := SystemTable().Scan(t.Context(), NewMark(SessionVar))
+	require.NoError(t, err)
+	require.NotZero(t, scan.Unreadable)
+	require.Empty(t, hits(scan))
+	root := node{Name: "leader", Kids: []node{{Name: "worker", Session: true}}}
+	plant(t, NewLauncher(), root, root.names()...).endsClean(t)
+	_, err = NewContainment("procscan-test-nobody")
+	require.Error(t, err, "and no control groups are needed")
+}

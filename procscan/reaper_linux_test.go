@@ -1,0 +1,192 @@
+package procscan
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+var errDone = errors.New("the test is over")
+
+// reaping makes the test's process a subreaper for the time of a test, beside
+// whose os/exec children and launches the reaper runs as a program would run it.
+func reaping(t *testing.T, launcher *OSLauncher) (*Reaper, Mark) {
+	t.Helper()
+	require.NoError(t, Subreaper())
+	t.Cleanup(func() { assert.NoError(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)) })
+	mark := NewMark(RuntimeVar)
+	reaper, err := NewReaper(launcher, mark)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	wake := make(chan os.Signal, 1)
+	signal.Notify(wake, syscall.SIGCHLD)
+	var wait sync.WaitGroup
+	wait.Go(func() { assert.ErrorIs(t, reaper.Run(ctx, wake), errDone) })
+	t.Cleanup(func() {
+		cancel(errDone)
+		wait.Wait()
+		signal.Stop(wake)
+		_, err := reaper.Reap()
+		assert.NoError(t, err)
+	})
+	return reaper, mark
+}
+
+// ourZombies counts the children of this process that wait to be reaped.
+func ourZombies(t testing.TB) (count int) {
+	pids, err := children()
+	require.NoError(t, err)
+	for _, pid := range pids {
+		if st, err := system.stat(pid); err == nil && st.State == 'Z' {
+			count++
+		}
+	}
+	return count
+}
+
+func TestReaperTakesOrphansAndNothingElse(t *testing.T) {
+	launcher := NewLauncher()
+	reaping(t, launcher)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for range 40 {
+			// Two levels of sessions, of which the upper ends first: the lower comes to us.
+			status := plantQuietly(t, launcher, "setsid sh -c 'setsid sh -c : & :' & exit 9")
+			if assert.NotNil(t, status) && status.Signal == nil {
+				assert.Equal(t, 9, status.Code)
+			}
+		}
+	})
+	countRight(t, 300)
+	wait.Wait()
+	eventually(t, "all orphans are reaped", func() bool { return ourZombies(t) == 0 })
+}
+
+func TestReaperLeavesTheLeadersZombie(t *testing.T) {
+	launcher := NewLauncher()
+	reaper, _ := reaping(t, launcher)
+	child := shellOf(t, launcher, "exit 11")
+	_, err := child.Exited(t.Context())
+	require.NoError(t, err)
+	for range 10 {
+		_, err := reaper.Reap()
+		require.NoError(t, err)
+	}
+	require.Equal(t, 11, child.end(t).Code)
+	require.False(t, launcher.owns(child.Identity().PID))
+}
+
+func TestAdoptedProcessesAreShownAndEnded(t *testing.T) {
+	launcher := NewLauncher()
+	reaper, runtime := reaping(t, launcher)
+	root := node{Name: "leader", Kids: []node{
+		{Name: "bare", Session: true, NoEnv: true, Kids: []node{{Name: "below", Session: true, Term: "ignore"}}},
+		{Name: "marked", Session: true},
+	}}
+	t.Setenv(runtime.Var, runtime.Value)
+	tr := plant(t, launcher, root, root.names()...)
+	adopted, err := reaper.Adopted()
+	require.NoError(t, err)
+	require.Empty(t, adopted, "their parent lives")
+	tr.killLeader(t)
+	eventually(t, "the orphan comes to us", func() bool {
+		adopted, err = reaper.Adopted()
+		return err == nil && len(adopted) > 0
+	})
+	require.Len(t, adopted, 1, "not the one with the mark, nor one whose parent lives")
+	require.Equal(t, tr.pids["bare"], adopted[0].PID)
+
+	tr.end(t)
+	require.True(t, alive(tr.pids["bare"]), "no sweep finds it")
+	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
+	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["below"]))
+	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace), "again is harmless")
+}
+
+func TestReaperWaitsWhileAChildIsStarted(t *testing.T) {
+	launcher := NewLauncher()
+	reaper, err := NewReaper(launcher, NewMark(RuntimeVar))
+	require.NoError(t, err)
+	launcher.starting.RLock()
+	_, err = reaper.Reap()
+	require.ErrorIs(t, err, errStarting)
+	adopted, err := reaper.Adopted()
+	require.NoError(t, err)
+	require.Empty(t, adopted)
+	launcher.starting.RUnlock()
+	_, err = reaper.Reap()
+	require.NoError(t, err)
+	_, err = NewReaper(launcher, Mark{Var: RuntimeVar})
+	require.Error(t, err, "without a mark everything would count as unmarked")
+}
+
+// TestAsTheFirstProcessOfAContainer: orphans come to us there without asking, 100
+// times two levels of sessions whose upper level is killed.
+func TestAsTheFirstProcessOfAContainer(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	require.Equal(t, 1, os.Getpid())
+	launcher := NewLauncher()
+	reaping(t, launcher)
+	root := node{Name: "a", Kids: []node{{Name: "b", Session: true, Kids: []node{{Name: "c", Session: true}}}}}
+	for range 100 {
+		tr := plant(t, launcher, root, root.names()...)
+		require.NoError(t, tr.SignalGroup(os.Kill))
+		require.Equal(t, "signal: killed", tr.finish(t).String())
+	}
+	require.NoError(t, exec.Command("true").Run())
+	eventually(t, "few zombies", func() bool { return ourZombies(t) < 5 })
+}
+
+// TestANumberThatCameAroundIsSpared: between the scan and the signal the process
+// that was found ends, and its number goes to a process without the mark.
+func TestANumberThatCameAroundIsSpared(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	tagged := exec.Command("sleep", "60")
+	mark := NewMark(SessionVar)
+	tagged.Env = append(os.Environ(), mark.Env())
+	require.NoError(t, tagged.Start())
+	pid := tagged.Process.Pid
+	swap := &swapTable{Table: SystemTable(), swap: func() (newcomer *exec.Cmd) {
+		require.NoError(t, tagged.Process.Kill())
+		require.Error(t, tagged.Wait())
+		newcomer = exec.Command(executablePath(), node{Name: "newcomer", Term: "tell"}.argv()[1:]...)
+		require.NoError(t, os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0))
+		require.NoError(t, newcomer.Start())
+		require.Equal(t, pid, newcomer.Process.Pid, "the number came around")
+		return newcomer
+	}}
+	require.NoError(t, Sweep(t.Context(), swap, Target{Mark: mark}, Grace{Term: 300 * time.Millisecond, Kill: time.Second, Pause: 10 * time.Millisecond}))
+	require.True(t, alive(pid), "the newcomer lives")
+	require.NoError(t, swap.newcomer.Process.Kill())
+	require.EqualError(t, swap.newcomer.Wait(), "signal: killed", "by us, and by no SIGTERM before")
+}
+
+// swapTable changes the machine behind the back of who has the first scan.
+type swapTable struct {
+	Table
+	swap     func() *exec.Cmd
+	newcomer *exec.Cmd
+}
+
+func (t *swapTable) Scan(ctx context.Context, mark Mark) (Scan, error) {
+	scan, err := t.Table.Scan(ctx, mark)
+	if t.newcomer == nil && len(scan.Hits) > 0 {
+		t.newcomer = t.swap()
+	}
+	return scan, err
+}
