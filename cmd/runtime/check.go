@@ -47,22 +47,19 @@ func (a *app) runCheck(ctx context.Context, names []string) error {
 			return err
 		}
 	}
-	err = a.withEngine(ctx, cfg, func(eng engine) error {
-		defer a.progress(ctx, eng)()
+	return a.withEngine(ctx, cfg, func(eng engine) error {
+		done := a.progress(ctx, eng)
 		var calls errgroup.Group
 		for i := range files {
 			calls.Go(func() error { return files[i].ask(ctx, eng) })
 		}
 		_ = calls.Wait() // each file keeps its own error
-		return nil
+		done()
+		if err := a.printChecked(files); err != nil {
+			return err
+		}
+		return a.verdict(files)
 	})
-	if err != nil {
-		return err
-	}
-	if err := a.printChecked(files); err != nil {
-		return err
-	}
-	return a.verdict(files)
 }
 
 func (c *checked) ask(ctx context.Context, eng engine) error {
@@ -71,7 +68,7 @@ func (c *checked) ask(ctx context.Context, eng engine) error {
 		c.err, c.Error = err, err.Error()
 		return err
 	}
-	c.Diagnostics = slices.Concat([]supervisor.Diagnostic{}, report.Diagnostics) // never null
+	c.Diagnostics = append([]supervisor.Diagnostic{}, report.Diagnostics...) // never null
 	return nil
 }
 

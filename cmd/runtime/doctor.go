@@ -62,6 +62,12 @@ func (a *app) programFact(name string, l config.Language, commands []config.Comm
 	return render.Fact{Name: name, OK: err == nil, Text: command.String()}
 }
 
+// replMemory says what REPL workers may take together, in whole GiB as their weights are.
+func replMemory(cfg config.Config) string {
+	return fmt.Sprintf("%d of %d GiB by the workers' weights: pools of Lean at a time: %d",
+		cfg.NodeBudget()/config.GiB, cfg.RAM/config.GiB, cfg.LeanPools())
+}
+
 func directoryFacts(cfg config.Config) []render.Fact {
 	facts := []render.Fact{directoryFact("runtime", cfg.Dir()), directoryFact("temporary", os.TempDir())}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -86,7 +92,7 @@ func directoryFact(name, path string) render.Fact {
 func limitFacts(cfg config.Config) []render.Fact {
 	facts := []render.Fact{
 		{Name: "language servers", OK: true, Text: fmt.Sprintf("%d at a time (max_projects)", cfg.MaxProjects)},
-		{Name: "REPL memory", OK: cfg.RAM > 0, Text: fmt.Sprintf("%s of %s by the workers' weights, so %d Lean projects at a time", cfg.NodeBudget(), cfg.RAM, cfg.LeanPools())},
+		{Name: "REPL memory", OK: cfg.RAM > 0, Text: replMemory(cfg)},
 	}
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil {

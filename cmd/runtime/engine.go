@@ -33,9 +33,10 @@ func (a *app) withEngine(ctx context.Context, cfg config.Config, do func(engine)
 	failure := do(eng)
 	stopping, cancel := context.WithTimeout(ctx, cfg.StopTimeout)
 	defer cancel()
-	if err := eng.Shutdown(stopping); err != nil && failure == nil {
+	switch err := eng.Shutdown(stopping); {
+	case failure == nil:
 		return err
-	} else if err != nil {
+	case err != nil:
 		a.complain(err) // the command's own error decides the exit code
 	}
 	return failure

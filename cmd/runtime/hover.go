@@ -44,19 +44,18 @@ func (a *app) runHover(ctx context.Context, place string) error {
 	if err != nil {
 		return messages.Invalidf("%s: %w", place, err)
 	}
-	var report supervisor.HoverReport
-	err = a.withEngine(ctx, cfg, func(eng engine) error {
-		defer a.progress(ctx, eng)()
-		report, err = eng.Hover(ctx, doc, at)
-		return err
+	return a.withEngine(ctx, cfg, func(eng engine) error {
+		done := a.progress(ctx, eng)
+		report, err := eng.Hover(ctx, doc, at)
+		done()
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			return a.printJSON(wire.Hover(report, wire.FormatJSON))
+		}
+		return a.print(wire.HoverText(report) + "\n")
 	})
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(wire.Hover(report, wire.FormatJSON))
-	}
-	return a.print(wire.HoverText(report) + "\n")
 }
 
 // splitPlace takes a place apart from its end: a file's name may have colons.

@@ -24,9 +24,12 @@ func main() {
 
 // terminalWidth is that of standard error's terminal; 0: it is none.
 func terminalWidth() int {
-	width, _, err := term.GetSize(int(os.Stderr.Fd()))
-	if err != nil {
+	stderr := int(os.Stderr.Fd())
+	if !term.IsTerminal(stderr) {
 		return 0
 	}
-	return width
+	if width, _, err := term.GetSize(stderr); err == nil && width > 0 {
+		return width
+	}
+	return 80 // a serial line or a recorder doesn't know
 }

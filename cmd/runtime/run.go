@@ -51,24 +51,23 @@ func (a *app) runRun(ctx context.Context, flags runFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	var report supervisor.RunReport
-	err = a.withEngine(ctx, cfg, func(eng engine) error {
-		defer a.progress(ctx, eng)()
-		report, err = eng.RunCode(ctx, snippet)
+	return a.withEngine(ctx, cfg, func(eng engine) error {
+		done := a.progress(ctx, eng)
+		report, err := eng.RunCode(ctx, snippet)
+		done()
+		if err != nil {
+			return err
+		}
+		if a.json {
+			err = a.printJSON(wire.Run(report, wire.FormatJSON))
+		} else {
+			err = a.print(wire.RunText(report) + "\n")
+		}
+		if err == nil && hasErrors(report) {
+			return errFindings
+		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if a.json {
-		err = a.printJSON(wire.Run(report, wire.FormatJSON))
-	} else {
-		err = a.print(wire.RunText(report) + "\n")
-	}
-	if err == nil && hasErrors(report) {
-		return errFindings
-	}
-	return err
 }
 
 // snippet reads the code and finds the project that it is to run in.
