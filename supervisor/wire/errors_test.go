@@ -164,6 +164,9 @@ func TestErrorOfAnotherBuildOrProgramKeepsItsKindAndLine(t *testing.T) {
 		want error
 	}{
 		"no data":       {`{"code":-32001,"message":"later"}`, &messages.Error{Kind: messages.KindBusy, Text: "later"}},
+		"time-out":      {`{"code":-32002,"message":"late"}`, &messages.Error{Kind: messages.KindTimeout, Text: "late"}},
+		"no method":     {`{"code":-32601,"message":"what"}`, &messages.Error{Kind: messages.KindInvalid, Text: "what"}},
+		"left":          {`{"code":-32603,"message":"left"}`, &messages.Error{Kind: messages.KindInternal, Text: "left"}},
 		"unknown code":  {`{"code":-1,"message":"odd"}`, &messages.Error{Kind: messages.KindInternal, Text: "odd"}},
 		"unknown type":  {`{"code":-32603,"message":"new","data":{"detail":{"kind":3,"error":"quota","x":1}}}`, &messages.Error{Kind: messages.KindTimeout, Text: "new"}},
 		"standard code": {`{"code":-32602,"message":"bad","data":{}}`, &messages.Error{Kind: messages.KindInvalid, Text: "bad"}},

@@ -38,8 +38,14 @@ func (d Detail) kindOr(code int) messages.Kind {
 	if d.Kind != 0 {
 		return d.Kind
 	}
+	switch code {
+	case CodeInternal: // stands for two kinds, one of them a guess
+		return messages.KindInternal
+	case CodeParse, CodeInvalidRequest, CodeUnknownMethod:
+		return messages.KindInvalid
+	}
 	for _, c := range classes {
-		if c.code == code && c.code != CodeInternal {
+		if c.code == code && c.reason == 0 { // a time-out is rather that than the queue's, which is retryable
 			return c.kind
 		}
 	}
