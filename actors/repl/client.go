@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func (c *Client) begin(ctx context.Context) (release func(), err error) {
 }
 
 func (c *Client) deadline(t time.Time) error {
-	return errors.Join(c.in.SetWriteDeadline(t), c.out.SetReadDeadline(t))
+	return cmp.Or(c.in.SetWriteDeadline(t), c.out.SetReadDeadline(t))
 }
 
 // fail makes the client unusable.

@@ -38,8 +38,6 @@ func readHead(code string) head {
 		word := wordAt(code, pos)
 		h.read = pos + len(word)
 		switch {
-		case h.bypass:
-			return h
 		case headerWords[word]:
 			h.special = true
 			pos += len(word)
@@ -131,18 +129,16 @@ func (h *head) importAt(code string, pos int) int {
 // moduleName is the usual shape; Lean allows more in «», which is left to Lean.
 var moduleName = regexp.MustCompile(`^[\pL_][\pL\pN_'!?]*(\.[\pL_][\pL\pN_'!?]*)*$`)
 
-// finish settles what depends on the whole text. Where the word import stands
-// anywhere behind the header, a Lean that knows more header words than we do might
-// read on to it, so what was read is then everything.
+// finish settles what depends on the whole text. Where "import" stands anywhere
+// behind the header, a Lean that knows more header words than we do might read on
+// to it, so what was read is then everything.
 func (h *head) finish(code string, pos int) {
 	h.lines = strings.Count(code[:h.end], "\n")
 	h.special = h.special || h.odd
-	if h.odd || importWord.MatchString(code[pos:]) {
+	if h.odd || strings.Contains(code[pos:], "import") {
 		h.read = len(code)
 	}
 }
-
-var importWord = regexp.MustCompile(`\bimport\b`)
 
 // wordAt is the identifier at pos, or one other character, or nothing at the end.
 func wordAt(code string, pos int) string {
