@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -64,7 +66,7 @@ type cache struct {
 	newEntry  func(messages.Key) func(*actors.Self) actors.Behaviour
 	ledger    *ledger
 	entries   map[messages.Ref]resident
-	inHand    messages.Operation // being admitted: not in the ledger yet
+	inHand    []*claim // out of the ledger, and not answered yet
 	published tally
 	sweeper   *time.Timer
 }
@@ -111,6 +113,12 @@ func sweepInterval(idle time.Duration) time.Duration {
 }
 
 func (c *cache) Receive(msg any) {
+	c.receive(msg)
+	clear(c.inHand)
+	c.inHand = c.inHand[:0]
+}
+
+func (c *cache) receive(msg any) {
 	switch msg := msg.(type) {
 	case messages.Operation:
 		c.operation(msg)
@@ -187,15 +195,18 @@ func hashed(key messages.Key) string {
 // RefuseAll answers everything that a failed Cache holds: what waited was never
 // begun, what was leased may have run.
 func (c *cache) RefuseAll(cause error) {
-	for _, claim := range c.ledger.claims {
+	held := slices.AppendSeq(c.inHand, maps.Values(c.ledger.claims))
+	for _, d := range c.ledger.out {
+		if d.act == refuse { // it may not have been carried out
+			held = append(held, d.claim)
+		}
+	}
+	for _, claim := range held {
 		claim.clocks.stop()
 		if claim.row != nil {
 			claim.op.Refuse(mayHaveRun(cause))
 		} else {
 			claim.op.Refuse(cause)
 		}
-	}
-	if c.inHand != nil {
-		c.inHand.Refuse(cause) // the first answer wins
 	}
 }

@@ -11,12 +11,12 @@ func (c *cache) operation(op messages.Operation) {
 		op.Refuse(messages.ErrClosing)
 		return
 	}
-	c.inHand = op
-	head := op.Header()
-	c.carryOut(c.ledger.admit(time.Now(), &claim{
-		op: op, head: head, weight: c.cfg.Weight(head.Key), creation: c.cfg.Creation(head.Key),
-	}))
-	c.inHand = nil
+	admitted := &claim{op: op}
+	c.inHand = append(c.inHand, admitted)
+	admitted.head = op.Header()
+	admitted.weight = c.cfg.Weight(admitted.head.Key)
+	admitted.creation = c.cfg.Creation(admitted.head.Key)
+	c.carryOut(c.ledger.admit(time.Now(), admitted))
 }
 
 // carryOut does what the ledger has decided. Its sums are published first, so that
@@ -162,9 +162,8 @@ func (c *cache) entryDown(msg messages.Down) {
 		return
 	}
 	c.broken(at.row, msg.Reason)
-	dropped := c.ledger.drop(at.row)
-	c.publishChanges()
-	for _, claim := range dropped {
+	c.inHand = append(c.inHand, c.ledger.drop(at.row)...)
+	for _, claim := range c.inHand {
 		c.refuse(claim, mayHaveRun(msg.Reason))
 	}
 	c.serve() // what is ending counts as coming free
@@ -180,12 +179,12 @@ func (c *cache) entryGone(from messages.Ref, cause error) {
 	at.handle.Stop()
 	delete(c.entries, from)
 	c.broken(at.row, cause)
-	crossed := c.ledger.free(at.row)
+	c.inHand = append(c.inHand, c.ledger.free(at.row)...)
 	c.publishChanges()
-	for _, claim := range crossed {
+	for _, claim := range c.inHand {
 		c.again(claim, cause)
 	}
-	c.serve(crossed...)
+	c.serve(c.inHand...)
 	c.closeIfEmpty()
 }
 
@@ -202,35 +201,35 @@ func (c *cache) sweepIdle() {
 // close lets what was admitted finish, and ends every key when its last lease is
 // back; one that is still being created for nobody, at once.
 func (c *cache) close() {
-	c.refuseWaiters(messages.ErrClosing, func(ended []*row) {
-		for _, r := range ended {
-			c.self.Send(r.entry, messages.Close{})
-		}
-	})
+	for _, r := range c.stopServing(messages.ErrClosing) {
+		c.self.Send(r.entry, messages.Close{})
+	}
+	c.closeIfEmpty()
 }
 
 // abort ends everything now: the Entries refuse what they hold.
 func (c *cache) abort() {
-	c.refuseWaiters(messages.ErrAborted, func([]*row) {
-		for ref := range c.entries {
-			c.self.Send(ref, messages.Abort{})
-		}
-	})
+	c.stopServing(messages.ErrAborted)
+	for ref := range c.entries {
+		c.self.Send(ref, messages.Abort{})
+	}
+	c.closeIfEmpty()
 }
 
-func (c *cache) refuseWaiters(reason error, then func(ended []*row)) {
+// stopServing refuses those who wait and gives the keys that can end at once.
+func (c *cache) stopServing(reason error) []*row {
 	waiters, ended := c.ledger.drain()
+	c.inHand = append(c.inHand, waiters...)
 	if c.In(cacheOpen) {
 		if c.sweeper != nil {
 			c.sweeper.Stop()
 		}
 		c.Become(cacheClosing)
 	}
-	for _, claim := range waiters {
+	for _, claim := range c.inHand {
 		c.refuse(claim, reason)
 	}
-	then(ended)
-	c.closeIfEmpty()
+	return ended
 }
 
 func (c *cache) closeIfEmpty() {

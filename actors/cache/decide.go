@@ -144,7 +144,9 @@ func (l *ledger) apply(d decision) {
 	r := l.rows[c.head.Key]
 	if d.act != refuse && r != nil && !r.stale && c.head.Fingerprint.Supersedes(r.fingerprint) {
 		r.stale = true
-		l.out = append(l.out, decision{act: outdate, claim: c, victims: []*row{r}})
+		if r.leases > 0 {
+			l.out = append(l.out, decision{act: outdate, claim: c, victims: []*row{r}})
+		}
 	}
 	switch d.act {
 	case refuse:
