@@ -36,9 +36,9 @@ func (k ResourceKind) String() string {
 
 // Key is the identity of one shared resource.
 type Key struct {
-	Kind     ResourceKind
-	Root     string // the project's canonical directory: absolute, symlinks resolved
-	Language string // the profile's name
+	Kind     ResourceKind `json:"kind"`
+	Root     string       `json:"root"`     // the project's canonical directory: absolute, symlinks resolved
+	Language string       `json:"language"` // the profile's name
 }
 
 func (k Key) String() string { return k.Kind.String() + " " + k.Language + " " + k.Root }

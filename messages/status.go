@@ -74,20 +74,8 @@ type CacheSnapshot struct {
 	ActorSnapshot
 	Kind     ResourceKind
 	Limit    int64
-	Occupied int64      // the weights of all keys whose Entry has not closed
-	Waiting  int        // operations that wait for a slot, or for their key's end
-	Rows     []CacheRow // sorted by key
-}
-
-// CacheRow is one key of a ledger.
-type CacheRow struct {
-	Key      Key
-	Entry    string // the Entry actor's id
-	Warm     bool   // its resource takes operations
-	Ending   bool   // it takes no further lease
-	Stale    bool   // a newer fingerprint was seen
-	Leases   int
-	LastUsed time.Time
+	Occupied int64 // the weights of all keys whose Entry has not closed
+	Waiting  int   // operations that wait for a slot, or for their key's end
 }
 
 // EntrySnapshot is an Entry's: one key that occupies its slot. It is retracted when
@@ -163,7 +151,7 @@ type Event struct {
 	At     time.Time `json:"at"`
 	Kind   EventKind `json:"kind"`
 	Actor  string    `json:"actor"`
-	Key    Key       `json:"-"`
+	Key    Key       `json:"key,omitzero"`
 	Detail string    `json:"detail,omitempty"`
 }
 
