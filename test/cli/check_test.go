@@ -1,0 +1,120 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/servers"
+	"github.com/seed-f6977891/hearth/test/standins"
+)
+
+const (
+	goMod    = "module example.com/m\n\ngo 1.21\n"
+	badGo    = "package m\n\nvar 𝕏, Y int = 1, \"x\"\n"
+	goodGo   = "package m\n\n// Z is last.\nvar Z = 26\n"
+	badC     = "int main(void) { return missing; }\n"
+	goodC    = "int main(void) { return 0; }\n"
+	fewFlags = "-Wall\n"
+)
+
+func TestCheckPrintsWhatGoplsFindsAndExitsWithOne(t *testing.T) {
+	gopls := servers.Find(t, "gopls")
+	dir := write(t, map[string]string{"go.mod": goMod, "bad.go": badGo, "good.go": goodGo})
+	c := hearth(t, dir, inPath(gopls), "check", "bad.go", "good.go")
+	assert.Equal(t, 1, c.run(t))
+	assert.Regexp(t, `(?m)\Abad\.go:3:19: error: cannot use "x" .* as int value .*\[compiler\]$`, c.stdout.String())
+	assert.NotContains(t, c.stdout.String(), "good.go")
+	assert.Empty(t, c.stderr.String(), "no progress in a pipe")
+
+	c = hearth(t, dir, inPath(gopls), "hover", "good.go:4:5")
+	assert.Equal(t, 0, c.run(t), c.stderr.String())
+	assert.Contains(t, c.stdout.String(), "var Z int")
+}
+
+func TestCheckOfACleanFileSaysNothing(t *testing.T) {
+	gopls := servers.Find(t, "gopls")
+	dir := write(t, map[string]string{"go.mod": goMod, "good.go": goodGo})
+	c := hearth(t, dir, inPath(gopls), "check", "good.go")
+	assert.Equal(t, 0, c.run(t))
+	assert.Empty(t, c.stdout.String()+c.stderr.String())
+}
+
+func TestCheckPrintsWhatClangdFinds(t *testing.T) {
+	clangd := servers.Find(t, "clangd")
+	dir := write(t, map[string]string{"compile_flags.txt": fewFlags, "bad.c": badC, "good.c": goodC})
+	c := hearth(t, dir, inPath(clangd), "check", "bad.c", "good.c")
+	assert.Equal(t, 1, c.run(t), c.stderr.String())
+	assert.Regexp(t, `(?m)\Abad\.c:1:25: error: .*undeclared.*\[clang\]$`, c.stdout.String())
+
+	c = hearth(t, dir, inPath(clangd), "check", "--json", "good.c")
+	assert.Equal(t, 0, c.run(t), c.stderr.String())
+	var files []struct{ Diagnostics []any }
+	require.NoError(t, json.Unmarshal(c.stdout.Bytes(), &files))
+	require.Len(t, files, 1)
+	assert.Equal(t, []any{}, files[0].Diagnostics)
+}
+
+func TestAMissingServerIsNamedWithTheWayToGetIt(t *testing.T) {
+	dir := write(t, map[string]string{"go.mod": goMod, "good.go": goodGo})
+	c := hearth(t, dir, []string{"PATH=" + t.TempDir()}, "check", "good.go")
+	assert.Equal(t, 3, c.run(t))
+	assert.Empty(t, c.stdout.String())
+	assert.Regexp(t, `^hearth: .*gopls.*go install golang\.org/x/tools/gopls@latest\n$`, c.stderr.String())
+}
+
+// stuck starts a check that gopls never finishes, since its build system is a child
+// that waits and ignores SIGTERM, and gives that child.
+func stuck(t *testing.T) (*command, procscan.Identity) {
+	t.Helper()
+	gopls := servers.Find(t, "gopls")
+	dir := write(t, map[string]string{"go.mod": goMod, "good.go": goodGo})
+	pidFile, driver := filepath.Join(dir, "pid"), filepath.Join(dir, "driver.sh")
+	script := "#!/bin/sh\ntrap '' TERM\necho $$ >'" + pidFile + ".part' && mv '" + pidFile + ".part' '" + pidFile + "'\nsleep 600\n"
+	require.NoError(t, os.WriteFile(driver, []byte(script), 0o755))
+	started := hearth(t, dir, append(inPath(gopls), "GOPACKAGESDRIVER="+driver), "check", "good.go")
+	require.NoError(t, started.Start())
+	require.True(t, standins.Until(standins.Bound, func() bool { _, err := os.Stat(pidFile); return err == nil }), "gopls didn't start its driver")
+	text, err := os.ReadFile(pidFile)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	child, err := procscan.Read(pid)
+	require.NoError(t, err)
+	return started, child
+}
+
+func TestASignalCancelsAndStillSweepsEverything(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			c, child := stuck(t)
+			require.NoError(t, c.Process.Signal(sig))
+			assert.Equal(t, 4, c.wait(t))
+			assert.Empty(t, c.stdout.String())
+			assert.Regexp(t, `^hearth: good\.go: cancelled[^\n]*\n$`, c.stderr.String())
+			_, err := procscan.Read(child.PID)
+			assert.True(t, procscan.IsGone(err), "the server's child: %v", err)
+		})
+	}
+}
+
+func TestAnOutputThatNobodyReadsStillSweepsEverything(t *testing.T) {
+	gopls := servers.Find(t, "gopls")
+	dir := write(t, map[string]string{"go.mod": goMod, "bad.go": badGo})
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	c := hearth(t, dir, inPath(gopls), "check", "bad.go")
+	c.Stdout = writer
+	assert.Equal(t, 3, c.run(t))
+	require.NoError(t, writer.Close())
+	assert.Contains(t, c.stderr.String(), "hearth: cannot write the result")
+}
