@@ -1,7 +1,6 @@
 package standins
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 // Child is a program under a test's own hand: in a session of its own, its standard error in a file.
 type Child struct {
 	Cmd        *exec.Cmd
-	Stdin      io.WriteCloser
+	Stdin      *os.File // a pipe, as Stdout; it stays open when the process has ended but others hold the other end
 	Stdout     *os.File // a pipe: reads of it take a deadline
 	PID        int
 	StartTicks uint64
@@ -32,18 +31,21 @@ func Launch(t testing.TB, dir string, env []string, argv ...string) *Child {
 	c.Cmd.Dir = dir
 	c.Cmd.Env = append(os.Environ(), env...)
 	c.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// A file and an own pipe: with os/exec's copying, Wait would wait for orphans that hold the other end.
+	// A file and pipes of our own: with os/exec's, Wait would wait for orphans that hold the other end, or cut them off.
 	c.stderr = filepath.Join(t.TempDir(), "stderr")
 	stderr, err := os.Create(c.stderr)
 	must(t, err)
 	stdout, theirs, err := os.Pipe()
 	must(t, err)
-	c.Cmd.Stderr, c.Cmd.Stdout, c.Stdout = stderr, theirs, stdout
-	c.Stdin, err = c.Cmd.StdinPipe()
+	stdin, ours, err := os.Pipe()
 	must(t, err)
+	c.Cmd.Stderr, c.Cmd.Stdout, c.Cmd.Stdin = stderr, theirs, stdin
+	c.Stdout, c.Stdin = stdout, ours
 	must(t, c.Cmd.Start())
 	c.PID, c.StartTicks = c.Cmd.Process.Pid, journal.StartTicks(c.Cmd.Process.Pid)
-	_, _ = stderr.Close(), theirs.Close()
+	for _, handedOver := range []*os.File{stderr, theirs, stdin} {
+		_ = handedOver.Close()
+	}
 	go func() {
 		_ = c.Cmd.Wait()
 		close(c.done)
@@ -51,7 +53,7 @@ func Launch(t testing.TB, dir string, env []string, argv ...string) *Child {
 	t.Cleanup(func() {
 		_ = c.Cmd.Process.Kill()
 		<-c.done
-		_ = stdout.Close()
+		_, _ = stdout.Close(), ours.Close()
 	})
 	return c
 }

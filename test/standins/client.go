@@ -2,7 +2,6 @@ package standins
 
 import (
 	"encoding/json"
-	"io"
 	"strconv"
 	"sync"
 	"testing"
@@ -156,4 +155,4 @@ func (c *Client) Open(t testing.TB, uri, language, text string) {
 }
 
 // CloseInput ends the server's standard input.
-func (c *Client) CloseInput() { _ = c.Stdin.(io.Closer).Close() }
+func (c *Client) CloseInput() { _ = c.Stdin.Close() }
