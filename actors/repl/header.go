@@ -108,19 +108,17 @@ func (h *head) block(rest string) int {
 func (h *head) importAt(code string, pos int) int {
 	pos = h.skip(code, pos)
 	name := wordAt(code, pos)
-	if headerWords[name] || name == "import" {
+	if headerWords[name] {
 		h.special = true // import all M
 		return pos
 	}
 	end := pos + len(name)
 	h.imports = append(h.imports, name)
 	next := code[end:]
-	apart := next == "" || strings.ContainsRune(" \r\n", rune(next[0])) ||
-		strings.HasPrefix(next, "--") || strings.HasPrefix(next, "/-")
-	h.odd = h.odd || !apart || !moduleName.MatchString(name)
+	h.odd = h.odd || !moduleName.MatchString(name)
 	line := lineEnd(next)
 	if rest := strings.TrimSpace(next[:line]); rest != "" && !strings.HasPrefix(rest, "--") {
-		h.special = true // a body on the line of an import can't be cut off by lines
+		h.special = true // what stands on the line of an import can't be cut off by lines
 	}
 	h.end = min(end+line+1, len(code))
 	return end
