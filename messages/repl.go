@@ -60,3 +60,40 @@ type RunReport struct {
 	Generation uint64  `json:"generation"`                  // of the worker that ran it; a restart has the next
 	Header     Header  `json:"header"`
 }
+
+// RunError says that code was refused for its header, before any process saw it, or,
+// where Sent is true, that it was sent and no whole, valid reply came: then it may
+// have run, wholly or in part, and is never sent again. Err says why.
+type RunError struct {
+	Sent bool
+	Err  error
+}
+
+func (e *RunError) Error() string {
+	if e.Sent {
+		return "execution outcome unknown; request not retried: " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
+func (e *RunError) Unwrap() error { return e.Err }
+
+// ErrorKind is the kind of the reason where that alone says that the code may have
+// run (its time was over, its caller left, it took too much memory, or it was
+// aborted), and else KindOutcomeUnknown. Of code that was not sent it is the reason's.
+func (e *RunError) ErrorKind() Kind {
+	kind := KindOf(e.Err)
+	switch kind {
+	case KindTimeout, KindCancelled, KindMemory, KindClosed:
+		return kind
+	}
+	if e.Sent {
+		return KindOutcomeUnknown
+	}
+	return kind
+}
+
+// Report is the report that stands for the error in protocols which have a result
+// for whatever became of the code.
+func (e *RunError) Report() RunReport {
+	return RunReport{Error: e.Err.Error(), OutcomeUnknown: e.Sent}
+}

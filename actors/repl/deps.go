@@ -19,7 +19,8 @@ const HeaderLimit = 10 << 20
 // --deps-json, of any version.
 type HeaderOutput struct {
 	Stdout []byte
-	Stderr string
+	Stderr string // its last lines
+	Beyond int64  // how many bytes came before those lines
 	Status int    // its exit status, 0 for success
 	Signal string // what ended it if it didn't exit, or nothing
 }
@@ -59,7 +60,7 @@ const unrecognized = "unrecognized output from lean --deps-json"
 // What isn't understood is refused.
 func (o HeaderOutput) verdict() (v verdict, lasting bool) {
 	switch {
-	case len(o.Stdout)+len(o.Stderr) > HeaderLimit:
+	case int64(len(o.Stdout)+len(o.Stderr))+o.Beyond > HeaderLimit:
 		return verdict{rejected: fmt.Sprintf("lean --deps-json printed more than %d bytes", HeaderLimit)}, false
 	case o.Signal != "":
 		return verdict{rejected: "lean --deps-json was ended by a signal: " + o.Signal}, false

@@ -104,6 +104,10 @@ func (q *Queue[ID]) Settled(slot int, good bool) {
 	}
 }
 
+// Unused ends a call that was answered without its worker's child: the worker is warm
+// again, whatever the mode.
+func (q *Queue[ID]) Unused(slot int) { q.to(slot, Warm, Busy) }
+
 // Return puts a slot's call, which was never sent to its child, back where it was
 // in the queue: ahead of all that came after it. The worker is ending.
 func (q *Queue[ID]) Return(slot int) {
@@ -156,10 +160,11 @@ func (q *Queue[ID]) Ready(slot int) {
 	q.slots[slot].failures = 0
 }
 
-// StartFailed says that a slot's worker never will; its next start waits for
-// 2^n seconds, n being the failures in a row before this one, and at most 30 s.
+// StartFailed says that a slot's worker never will, or that it ended again before it
+// was of use; its next start waits for 2^n seconds, n being the failures in a row
+// before this one, and at most 30 s.
 func (q *Queue[ID]) StartFailed(slot int, now time.Time) {
-	q.to(slot, Ending, Warming)
+	q.to(slot, Ending, Warming, Warm)
 	s := &q.slots[slot]
 	s.notUntil = now.Add(min(longestBackoff, time.Second<<min(s.failures, 5)))
 	s.failures++
