@@ -174,10 +174,3 @@ func (l *OSLauncher) own(c *child) {
 		}
 	}
 }
-
-// owns reports whether the PID is a child's that wasn't reaped yet.
-func (l *OSLauncher) owns(pid int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.owned[pid] != nil
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,6 +35,7 @@ type Reaper struct {
 	launcher *OSLauncher
 	runtime  Mark
 	session  int
+	step     sync.Mutex // one at a time
 }
 
 // NewReaper gives a reaper beside the launcher's children. Orphans that carry
@@ -88,47 +90,52 @@ var errStarting = errors.New("a child is being started")
 
 // Reap waits for the orphans that have ended, and counts them.
 func (r *Reaper) Reap() (reaped int, err error) {
-	if !r.launcher.starting.TryLock() {
-		return 0, errStarting
-	}
-	defer r.launcher.starting.Unlock()
-	orphans, err := r.orphans()
-	if err != nil {
-		return 0, err
-	}
-	for _, st := range orphans {
+	err = r.eachOrphan(func(st procStat) error {
 		if !st.dead() {
-			continue
+			return nil
 		}
 		pid, err := retry(func() (int, error) { return unix.Wait4(st.PID, nil, unix.WNOHANG, nil) })
 		if err == nil && pid == st.PID {
 			reaped++
 		}
-	}
-	return reaped, nil
+		return nil
+	})
+	return reaped, err
 }
 
-// orphans lists the children of this process that nobody here started.
-func (r *Reaper) orphans() ([]procStat, error) {
+// eachOrphan goes through the children of this process that nobody here started.
+// It gives errStarting while that can't be told.
+func (r *Reaper) eachOrphan(visit func(procStat) error) error {
+	r.step.Lock()
+	defer r.step.Unlock()
+	if !r.launcher.starting.TryLock() {
+		return errStarting
+	}
+	defer r.launcher.starting.Unlock()
 	pids, err := children()
 	if err != nil {
-		return nil, fmt.Errorf("list our children: %w", err)
+		return fmt.Errorf("list our children: %w", err)
 	}
-	var found []procStat
 	for _, pid := range pids {
 		if r.launcher.owns(pid) {
 			continue
 		}
 		st, err := system.stat(pid)
-		switch {
-		case missed(err):
-		case err != nil:
-			return nil, fmt.Errorf("look at process %d: %w", pid, err)
-		case st.SID != r.session:
-			found = append(found, st)
+		if err == nil && st.SID != r.session {
+			err = visit(st)
+		}
+		if err != nil && !missed(err) {
+			return fmt.Errorf("look at our child %d: %w", pid, err)
 		}
 	}
-	return found, nil
+	return nil
+}
+
+// owns reports whether the PID is a child's that wasn't reaped yet.
+func (l *OSLauncher) owns(pid int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owned[pid] != nil
 }
 
 // children reads the lists that the kernel keeps for each thread of ours.
@@ -162,36 +169,30 @@ func children() ([]int, error) {
 // belonged can't be told.
 // While a child is being started none is listed: it would look like one.
 func (r *Reaper) Adopted() ([]Info, error) {
-	adopted, err := r.adopted()
+	adopted, _, err := r.adopted()
 	if errors.Is(err, errStarting) {
 		return nil, nil
 	}
 	return adopted, err
 }
 
-func (r *Reaper) adopted() ([]Info, error) {
-	if !r.launcher.starting.TryLock() {
-		return nil, errStarting
-	}
-	defer r.launcher.starting.Unlock()
-	orphans, err := r.orphans()
-	if err != nil {
-		return nil, err
-	}
+// adopted also counts the zombies, the children of which come to us next.
+func (r *Reaper) adopted() (living []Info, zombies int, err error) {
 	buf := environBuffers.Get().(*[]byte)
 	defer environBuffers.Put(buf)
-	look := round{src: system, entry: []byte(r.runtime.Env()), buf: buf}
-	var adopted []Info
-	for _, st := range orphans {
+	look := newRound(system, r.runtime.Env(), buf)
+	err = r.eachOrphan(func(st procStat) error {
+		if st.dead() {
+			zombies++
+			return nil
+		}
 		v, err := look.judge(st.PID)
-		if err != nil {
-			return nil, fmt.Errorf("look at process %d: %w", st.PID, err)
-		}
 		if v == other || v == unreadable {
-			adopted = append(adopted, st.Info)
+			living = append(living, st.Info)
 		}
-	}
-	return adopted, nil
+		return err
+	})
+	return living, zombies, err
 }
 
 // EndAdopted ends the adopted processes, and those that come to us as their
@@ -206,16 +207,20 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 		{[]os.Signal{syscall.SIGKILL}, grace.Kill},
 	} {
 		asked := map[Identity]bool{}
-		ended := false
+		empty := 0 // looks in a row: the kernel's lists may miss one while they change
 		err := poll(ctx, step.within, func() (bool, error) {
 			left, err := r.endOnce(asked, step.signals)
-			if errors.Is(err, errStarting) {
-				return false, nil
+			switch {
+			case errors.Is(err, errStarting):
+				err, empty = nil, 0
+			case err != nil || left > 0:
+				empty = 0
+			default:
+				empty++
 			}
-			ended = left == 0
-			return ended, err
+			return empty == 2, err
 		})
-		if ended || err != nil {
+		if empty == 2 || err != nil {
 			return err
 		}
 	}
@@ -231,16 +236,17 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 }
 
 // endOnce signals the adopted processes that weren't asked yet and counts those
-// that live. It reaps on the way: the loop of Run may have ended before.
+// that live or aren't reaped. It reaps on the way: the loop of Run may have ended
+// before.
 func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int, err error) {
 	if _, err := r.Reap(); err != nil {
 		return 0, err
 	}
-	adopted, err := r.adopted()
+	living, zombies, err := r.adopted()
 	if err != nil {
 		return 0, err
 	}
-	for _, info := range adopted {
+	for _, info := range living {
 		if asked[info.Identity] {
 			continue
 		}
@@ -249,7 +255,7 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 			return 0, err
 		}
 	}
-	return len(adopted), nil
+	return len(living) + zombies, nil
 }
 
 // signalOne holds the process first: the list that its number is from may be old.
