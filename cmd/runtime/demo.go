@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,11 @@ import (
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
+	"github.com/seed-f6977891/hearth/supervisor/config"
 )
+
+// demoSample is how long the demo waits for a sample of memory.
+const demoSample = 5 * time.Second
 
 func (a *app) demo() *cobra.Command {
 	return &cobra.Command{
@@ -30,6 +35,7 @@ type demo struct {
 	project demoProject
 	eng     engine
 	mark    procscan.Mark // of the runtime, as the kernel shows it
+	python  bool          // its REPL is there
 	steps   []demoStep
 }
 
@@ -49,7 +55,7 @@ func (a *app) runDemo(ctx context.Context) error {
 	if d.project, err = writeDemoProject(dir); err != nil {
 		return messages.Errorf(messages.KindInternal, "cannot write the demo's project: %w", err)
 	}
-	if err := d.run(ctx); err != nil {
+	if err := d.show(ctx); err != nil {
 		return err
 	}
 	if a.json {
@@ -58,9 +64,9 @@ func (a *app) runDemo(ctx context.Context) error {
 	return nil
 }
 
-// run is the demonstration from end to end. The engine is a runtime in this process:
+// show is the demonstration from end to end. The engine is a runtime in this process:
 // the demo ends it, and a shared one has other users.
-func (d *demo) run(ctx context.Context) error {
+func (d *demo) show(ctx context.Context) error {
 	cfg, err := d.app.load()
 	if err != nil {
 		return err
@@ -72,10 +78,13 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	d.say("server", "%s (%s)", program, origin)
 	d.project.configure(&cfg, program)
+	python := cfg.Languages["python"]
+	_, err = python.Find([]config.Command{python.REPL.Command}, d.app.environ("PATH"), d.project.code)
+	d.python = err == nil
 	var stopping time.Time
 	err = d.app.withEngine(ctx, cfg, func(eng engine) error {
 		d.eng = eng
-		for _, step := range []func(context.Context) error{d.check, d.hover, d.findMark, d.orphan, d.status} {
+		for _, step := range []func(context.Context) error{d.check, d.hover, d.run, d.findMark, d.orphan, d.status} {
 			if err := step(ctx); err != nil {
 				return err
 			}
@@ -127,8 +136,36 @@ func (d *demo) hover(ctx context.Context) error {
 	return nil
 }
 
+// run runs code, where there is a REPL for it. One that doesn't start says nothing
+// of hearth, so the demo goes on.
+func (d *demo) run(ctx context.Context) error {
+	if !d.python {
+		return nil
+	}
+	began := time.Now()
+	report, err := d.eng.RunCode(ctx, supervisor.Snippet{Project: d.project.code, Language: "python", Code: demoCode})
+	switch {
+	case messages.KindOf(err) == messages.KindProcess:
+		d.say("run", "python's REPL can't be used here: %v", err)
+		return nil
+	case err != nil:
+		return err
+	}
+	d.say("run", "python: %s gives %s (%s, from a cold start)", demoCode, report.Result, since(began))
+	return nil
+}
+
+// status waits for the next sample of the trees' memory: the last one may be from
+// when they were starting.
 func (d *demo) status(ctx context.Context) error {
-	status, err := d.eng.Status(ctx)
+	began := time.Now()
+	var status supervisor.Status
+	err := poll(ctx, func() (bool, error) {
+		var err error
+		status, err = d.eng.Status(ctx)
+		sampled := !slices.ContainsFunc(status.Trees, func(t messages.TreeStatus) bool { return t.Sampled.Before(began) })
+		return sampled || time.Since(began) > demoSample, err
+	})
 	if err != nil {
 		return err
 	}

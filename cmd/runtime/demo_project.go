@@ -28,13 +28,16 @@ func main() {
 `
 	demoHoverLine, demoHoverColumn = 11, 14 // greeting, where it is called
 
+	demoCode = "sum(n * n for n in range(10))"
+
 	// waitingLanguage is Go with a server whose build system never answers.
 	waitingLanguage = "go-waiting"
 )
 
 // demoProject is what the demo writes.
 type demoProject struct {
-	root   string
+	root   string // the Go module
+	code   string // a project of Python, where code is run
 	driver string // a program that a server takes for its build system
 	child  string // the file in which the child that it becomes says its PID
 }
@@ -48,9 +51,12 @@ func writeDemoProject(dir string) (demoProject, error) {
 	if err != nil {
 		return demoProject{}, err
 	}
-	p := demoProject{root: filepath.Join(dir, "hello"), driver: filepath.Join(dir, "driver"), child: filepath.Join(dir, "child.pid")}
-	if err := os.Mkdir(p.root, 0o755); err != nil {
-		return demoProject{}, err
+	p := demoProject{root: filepath.Join(dir, "hello"), code: filepath.Join(dir, "sums"),
+		driver: filepath.Join(dir, "driver"), child: filepath.Join(dir, "child.pid")}
+	for _, project := range []string{p.root, p.code} {
+		if err := os.Mkdir(project, 0o755); err != nil {
+			return demoProject{}, err
+		}
 	}
 	for _, file := range []struct {
 		name, text string
@@ -58,6 +64,7 @@ func writeDemoProject(dir string) (demoProject, error) {
 	}{
 		{filepath.Join(p.root, "go.mod"), "module example.com/hello\n\ngo 1.21\n", 0o644},
 		{filepath.Join(p.root, demoFile), demoText, 0o644},
+		{filepath.Join(p.code, "pyproject.toml"), "", 0o644},
 		// GOPACKAGESDRIVER is the name of a program, without arguments.
 		{p.driver, fmt.Sprintf("#!/bin/sh\nexec %s wait -- %s \"$@\"\n", quoted(program), quoted(p.child)), 0o755},
 	} {

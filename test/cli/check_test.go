@@ -63,6 +63,21 @@ func TestCheckPrintsWhatClangdFinds(t *testing.T) {
 	assert.Equal(t, []any{}, files[0].Diagnostics)
 }
 
+func TestRunRunsCodeInTheProjectsREPL(t *testing.T) {
+	python := servers.Find(t, "python3")
+	dir := write(t, map[string]string{"pyproject.toml": ""})
+	c := hearth(t, dir, inPath(python), "run")
+	c.Stdin = strings.NewReader("import sys\nprint('hello', file=sys.stderr)\n6 * 7\n")
+	assert.Equal(t, 0, c.run(t), c.stderr.String())
+	assert.Equal(t, "Stderr:\nhello\nResult: 42\n", c.stdout.String())
+
+	c = hearth(t, dir, inPath(python), "run", "-")
+	c.Stdin = strings.NewReader("1 / 0\n")
+	assert.Equal(t, 1, c.run(t), c.stderr.String())
+	assert.Contains(t, c.stdout.String(), "ZeroDivisionError")
+	assert.Empty(t, c.stderr.String())
+}
+
 func TestAMissingServerIsNamedWithTheWayToGetIt(t *testing.T) {
 	dir := write(t, map[string]string{"go.mod": goMod, "good.go": goodGo})
 	c := hearth(t, dir, []string{"PATH=" + t.TempDir()}, "check", "good.go")

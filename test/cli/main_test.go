@@ -20,8 +20,9 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 )
 
-// bound is how long one run may take on a slow, shared machine.
-const bound = 3 * time.Minute
+// bound is how long one run may take on a slow, shared machine, on which gopls may
+// have to be built.
+const bound = 8 * time.Minute
 
 // program is the built hearth.
 var program string
