@@ -23,11 +23,12 @@ func compile(args []string) {
 		failed = failed || m.Severity == "error"
 		fmt.Println(m.print(src, asJSON))
 	}
-	if m, missing := parseHeader(string(text)).missing(); missing {
+	h := parseHeader(string(text))
+	if m, missing := h.missing(); missing {
 		say(m)
 		p.Exit(1)
 	}
-	for _, s := range elaborate(string(text), newEnvironment()) {
+	for _, s := range elaborate(string(text), environmentOf(h)) {
 		for _, d := range s.directives {
 			_ = p.Do(context.Background(), d)
 		}

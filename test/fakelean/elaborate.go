@@ -2,7 +2,9 @@ package main
 
 import (
 	"maps"
+	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -39,6 +41,22 @@ type environment struct {
 
 func newEnvironment() *environment {
 	return &environment{signatures: map[string]string{}, numbers: map[string]int{}}
+}
+
+// environmentOf knows what the project's modules define that the header imports.
+func environmentOf(h header, above ...string) *environment {
+	e := newEnvironment()
+	for _, i := range h.imports {
+		text, err := os.ReadFile(source(i.Module))
+		if err != nil || slices.Contains(above, i.Module) {
+			continue
+		}
+		theirs := environmentOf(parseHeader(string(text)), append(above, i.Module)...)
+		elaborate(string(text), theirs)
+		maps.Copy(e.signatures, theirs.signatures)
+		maps.Copy(e.numbers, theirs.numbers)
+	}
+	return e
 }
 
 func (e *environment) clone() *environment {

@@ -112,9 +112,9 @@ func (s *session) throw(text string) {
 
 // command elaborates code in an env, or in a new one that imports what its header says.
 func (s *session) command(code string, env *int) reply {
-	e := newEnvironment()
 	var messages []message
 	header := parseHeader(code)
+	e := environmentOf(header)
 	switch {
 	case env != nil && (*env < 0 || *env >= len(s.envs)):
 		return refusal("Unknown environment.")

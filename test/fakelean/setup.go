@@ -38,16 +38,30 @@ func setupFile(args []string) {
 		fmt.Fprintln(os.Stderr, "error: build failed")
 		p.Exit(1)
 	}
-	answer := map[string]any{
-		"name": moduleOf(workDir(), args[0]), "package": "example", "isModule": false, "imports": imports,
-		"importArts": map[string]any{}, "dynlibs": []string{}, "plugins": []string{}, "options": map[string]any{},
+	path, err := filepath.Abs(args[0])
+	if err != nil {
+		p.Misused(err)
 	}
+	answer := setupAnswer{Name: moduleOf(workDir(), path), Package: "example", Imports: imports}
+	answer.Dynlibs, answer.Plugins = []string{}, []string{}
 	text, err := json.Marshal(answer)
 	if err != nil {
 		p.Misused(err)
 	}
 	fmt.Println(string(text))
 	p.Exit(0)
+}
+
+// setupAnswer is the line that setup-file prints when all is built.
+type setupAnswer struct {
+	Name       string   `json:"name"`
+	Package    string   `json:"package"`
+	IsModule   bool     `json:"isModule"`
+	Imports    []string `json:"imports"`
+	ImportArts struct{} `json:"importArts"`
+	Dynlibs    []string `json:"dynlibs"`
+	Plugins    []string `json:"plugins"`
+	Options    struct{} `json:"options"`
 }
 
 func importsFor(args []string) []string {

@@ -160,7 +160,7 @@ func (w *worker) elaborateAnew() {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
-	w.done, w.finished, w.messages, w.env = 0, false, nil, newEnvironment()
+	w.done, w.finished, w.messages, w.env = 0, false, nil, environmentOf(parseHeader(w.text))
 	w.steps = elaborate(w.text, w.env)
 	w.changed.Broadcast()
 	go w.elaborate(ctx, w.version, w.text, w.steps)

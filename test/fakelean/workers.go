@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/lsptext"
 	"github.com/seed-f6977891/hearth/test/standins/lspwire"
 )
@@ -84,6 +85,7 @@ func (w *watchdog) relay(f *openFile, wk *worked, r *lspwire.Reader) {
 			var raw rawParams
 			_ = json.Unmarshal(m.Params, &raw)
 			_ = w.out.Raw(raw.Bytes)
+			w.process.Journal.Note(journal.Sent, "raw", nil)
 			if raw.Last {
 				w.out.Mute()
 			}
