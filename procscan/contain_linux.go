@@ -3,6 +3,7 @@ package procscan
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,25 +53,13 @@ func (c *Containment) Path() string { return c.dir }
 func (c *Containment) Close() error { return removeCgroups(c.dir) }
 
 // EndContainment kills all that lives in a containment whose program has died,
-// and removes it. One that is missing has been ended.
-func EndContainment(path string) error {
-	group := treeCage{dir: path}
-	for wait := time.Millisecond; ; wait *= 2 {
-		populated, err := group.Populated()
-		if err != nil {
-			return err
-		}
-		if !populated {
-			return removeCgroups(path)
-		}
-		if wait > time.Second {
-			return fmt.Errorf("control group %s: still populated after cgroup.kill", path)
-		}
-		if err := group.Kill(); err != nil {
-			return err
-		}
-		time.Sleep(wait)
+// waits for that at most grace.Kill, and removes it. One that is missing has been
+// ended. What outlives SIGKILL gives a *SurvivorsError.
+func EndContainment(ctx context.Context, path string, grace Grace) error {
+	if err := emptyCage(ctx, &treeCage{dir: path}, grace.Kill); err != nil {
+		return fmt.Errorf("control group %s: %w", path, err)
 	}
+	return removeCgroups(path)
 }
 
 // probe starts the program "", which can't exist, in a group: the kernel makes

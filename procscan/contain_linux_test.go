@@ -91,9 +91,9 @@ func TestEndContainmentEndsWhatADeadRuntimeLeft(t *testing.T) {
 	root := node{Name: "leader", Kids: []node{{Name: "bare", Session: true, NoEnv: true}}}
 	tr := plant(t, NewLauncher(WithContainment(containment)), root, root.names()...)
 	require.Error(t, containment.Close(), "it is in use")
-	require.NoError(t, EndContainment(containment.Path()))
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace))
 	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["leader"]))
-	require.NoError(t, EndContainment(containment.Path()), "again is harmless")
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace), "again is harmless")
 	tr.endsClean(t)
 }
 

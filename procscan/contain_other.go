@@ -31,7 +31,7 @@ func (*Containment) Path() string { return "" }
 func (*Containment) Close() error { return nil }
 
 // EndContainment does nothing: there can't be one.
-func EndContainment(string) error { return nil }
+func EndContainment(context.Context, string, Grace) error { return nil }
 
 func (*Containment) newTree() *treeCage { return nil }
 

@@ -13,7 +13,8 @@
 //	Identity   names a process: a PID with the kernel's start time (identity.go)
 //	Mark       a random environment entry by which a tree is found again (mark.go)
 //	Table      the machine's processes: Scan finds carriers of a mark, Walk lists all (table.go)
-//	scanner    the rules by which a process is a hit, gone, unreadable or unknown (scan.go)
+//	scanner    the rules by which a process is a hit, gone, unreadable or unknown (scan.go, round.go)
+//	Sample     the memory of all trees from one walk (sample.go)
 //	Launcher   starts a Child with own pipes, its own session and its marks (launch.go)
 //	Child      the leader of a tree; stays a zombie until Reap (child.go)
 //	RetireGroup  ends the leader's process group, politely first (group.go)
@@ -24,6 +25,10 @@
 // The order of an end is always the same: close stdin, RetireGroup, Sweep until
 // it succeeds, Reap. The leader comes last because its zombie pins the number
 // of its process group: once it is reaped the number may belong to a stranger.
+//
+// What no mark can prove: that a tree is gone which forks as fast as it can, or
+// whose processes cleared their environment. A cage ends both, and the Reaper
+// shows what is left where there are no control groups.
 //
 // # What is acted on
 //

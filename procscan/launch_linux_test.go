@@ -107,6 +107,55 @@ func TestExitedIsEndedByItsOwnContextAlone(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// TestLaunchLeaksNothingWhenDescriptorsRunOut lets one descriptor more be had in
+// each round, until the launch succeeds. TestMain counts what is left open.
+func TestLaunchLeaksNothingWhenDescriptorsRunOut(t *testing.T) {
+	var before unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	restore := func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &before)) }
+	defer restore()
+	lowest, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+	require.NoError(t, err)
+	unix.Close(lowest)
+	for room := 0; ; room++ {
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(lowest + room), Max: before.Max}))
+		child, err := NewLauncher().Launch(t.Context(), Spec{Argv: []string{"/bin/sh", "-c", "exit 3"}, Dir: "/"})
+		restore()
+		if err == nil {
+			status, err := child.Reap(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 3, status.Code)
+			require.GreaterOrEqual(t, room, 7, "six ends of pipes and a pidfd")
+			return
+		}
+		require.ErrorContains(t, err, "start /bin/sh: ")
+		require.Less(t, room, 50)
+	}
+}
+
+// otherSignal is none of this system.
+type otherSignal struct{}
+
+func (otherSignal) String() string { return "other" }
+func (otherSignal) Signal()        {}
+
+func TestOnlySignalsOfThisSystemAreSent(t *testing.T) {
+	child := shell(t, "exec sleep 60")
+	require.ErrorContains(t, child.SignalGroup(otherSignal{}), "none of this system")
+	held, err := system.hold(child.Identity().PID)
+	require.NoError(t, err)
+	require.ErrorContains(t, held.Signal(otherSignal{}), "none of this system")
+	require.NoError(t, held.Signal(syscall.Signal(0)))
+	require.NoError(t, held.Close())
+	_, err = system.hold(1 << 22)
+	require.True(t, IsGone(err))
+	ctx, cancel := context.WithCancel(t.Context())
+	child.end(t)
+	cancel()
+	_, err = groupAlive(ctx, system, 1)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func TestMarksComeFirstAndReplaceInheritedOnes(t *testing.T) {
 	runtime := NewMark(RuntimeVar)
 	child := shell(t, "", func(s *Spec) {

@@ -45,10 +45,25 @@ type SurvivorsError struct {
 }
 
 func (e *SurvivorsError) Error() string {
-	if e.Unproven {
-		return fmt.Sprintf("can't tell yet whether all processes ended; in doubt: %v", e.Remaining)
+	switch {
+	case e.Unproven:
+		return "can't tell yet whether all processes ended" + e.list("; in doubt: ")
+	case len(e.Remaining) == 0:
+		return "processes without the mark are still alive after SIGKILL"
 	}
-	return fmt.Sprintf("%d processes still alive after SIGKILL: %v", len(e.Remaining), e.Remaining)
+	return "still alive after SIGKILL" + e.list(": ")
+}
+
+// list names a few, so that the line stays one.
+func (e *SurvivorsError) list(lead string) string {
+	const most = 8
+	switch count := len(e.Remaining); {
+	case count == 0:
+		return ""
+	case count > most:
+		return fmt.Sprintf("%s%v and %d more", lead, e.Remaining[:most], count-most)
+	}
+	return fmt.Sprintf("%s%v", lead, e.Remaining)
 }
 
 // Sweep ends every process that carries the target's mark, wherever it moved:

@@ -103,7 +103,7 @@ func TestSweepFails(t *testing.T) {
 		require.Equal(t, []Identity{immortal.id}, survivors.Remaining)
 		require.False(t, survivors.Unproven)
 		require.Equal(t, DefaultGrace.Term+DefaultGrace.Kill, time.Since(began))
-		require.Equal(t, "sweep: 1 processes still alive after SIGKILL: [50@50]", err.Error())
+		require.Equal(t, "sweep: still alive after SIGKILL: [50@50]", err.Error())
 	})
 	bubble(t, "when the table is unreadable at first", func(t *testing.T, table *scriptTable) {
 		table.scans = []func() (Scan, error){broken}
@@ -144,6 +144,18 @@ func TestSweepFails(t *testing.T) {
 		require.ErrorAs(t, sweepMark(t, table), &survivors)
 		require.Equal(t, []Identity{foreign.id}, survivors.Remaining)
 	})
+}
+
+func TestSurvivorsAreNamedInOneLine(t *testing.T) {
+	many := make([]Identity, 10)
+	for want, err := range map[string]*SurvivorsError{
+		"still alive after SIGKILL: [0@0 0@0 0@0 0@0 0@0 0@0 0@0 0@0] and 2 more": {Remaining: many},
+		"processes without the mark are still alive after SIGKILL":                {},
+		"can't tell yet whether all processes ended":                              {Unproven: true},
+		"can't tell yet whether all processes ended; in doubt: [0@0]":             {Unproven: true, Remaining: many[:1]},
+	} {
+		require.EqualError(t, err, want)
+	}
 }
 
 func TestSweepSparesOurselvesAndOurAncestors(t *testing.T) {
