@@ -78,7 +78,10 @@ func Start(ctx context.Context, cfg config.Config, opts ...Option) (*Runtime, er
 	rt.sys = sys
 	rt.supervisor = sys.SpawnRoot("supervisor", "main", newSupervisor(rt.options(set)))
 	sys.SetSupervisor(rt.supervisor)
-	return rt, rt.awaitStart(ctx)
+	if err := rt.awaitStart(ctx); err != nil {
+		return nil, err
+	}
+	return rt, nil
 }
 
 func (rt *Runtime) options(set settings) options {
