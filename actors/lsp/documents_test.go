@@ -1,9 +1,6 @@
 package lsp
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -246,94 +243,3 @@ func TestIdleDocumentsAreClosedAfterTheirTime(t *testing.T) {
 // TestDocumentsAgreeWithTheServer runs random calls, with random failures to write, and
 // plays the server: a didOpen never comes for an open document, nothing else for a
 // closed one, and a call's text is what the server has when its request goes out.
-func TestDocumentsAgreeWithTheServer(t *testing.T) {
-	for seed := range uint64(300) {
-		simulate(t, rand.New(rand.NewPCG(seed, 1)))
-	}
-}
-
-type simulated struct {
-	claim Claim
-	plan  Plan
-	step  int // 1 entered, 2 found, 3 sent
-	text  string
-}
-
-func simulate(t *testing.T, r *rand.Rand) {
-	d := NewDocuments[int](r.IntN(4), time.Minute)
-	now := t0
-	disk, server, calls := map[string]string{}, map[string]string{}, map[int]*simulated{}
-	apply := func(p Plan, text string) int {
-		todo := len(p.Close) + notifications(p.Kind)
-		written := todo
-		if r.IntN(5) == 0 {
-			written = r.IntN(todo + 1)
-		}
-		for i := range written {
-			playServer(t, server, p, i, text)
-		}
-		return written
-	}
-	for n := range 200 {
-		now = now.Add(time.Duration(r.IntN(20)) * time.Second)
-		path := fmt.Sprintf("/%d", r.IntN(5))
-		disk[path] = fmt.Sprint(r.IntN(3))
-		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: r.IntN(8) == 0}
-		if d.Free(claim) && len(calls) < 8 {
-			d.Enter(n, claim, now)
-			calls[n] = &simulated{claim: claim, step: 1}
-		}
-		for id, c := range calls {
-			if r.IntN(2) == 0 {
-				continue
-			}
-			switch c.step {
-			case 1:
-				var ok bool
-				c.text = disk[c.claim.Path]
-				if c.plan, ok = d.Found(id, c.claim.Path, []byte(c.text)); !ok {
-					delete(calls, id)
-				}
-			case 2:
-				written := apply(c.plan, c.text)
-				d.Sent(id, c.plan, written)
-				if written == len(c.plan.Close)+notifications(c.plan.Kind) {
-					require.Equal(t, c.text, server[c.claim.Path])
-				}
-			case 3:
-				after := d.Leave(id, c.claim.Path, now)
-				d.Closed(after, apply(after, ""))
-				delete(calls, id)
-			}
-			c.step++
-		}
-		after, _ := d.Expire(now)
-		d.Closed(after, apply(after, ""))
-		open := d.Open()
-		slices.Sort(open)
-		require.Len(t, server, len(open))
-		for _, path := range open {
-			require.Contains(t, server, path)
-		}
-	}
-}
-
-// playServer takes the i-th notification of a plan.
-func playServer(t *testing.T, server map[string]string, p Plan, i int, text string) {
-	if i < len(p.Close) {
-		require.Contains(t, server, p.Close[i])
-		delete(server, p.Close[i])
-		return
-	}
-	switch first := i == len(p.Close); {
-	case p.Kind == PlanReopen && first:
-		require.Contains(t, server, p.Path)
-		delete(server, p.Path)
-		return
-	case p.Kind == PlanChange:
-		require.Contains(t, server, p.Path)
-	default:
-		require.NotContains(t, server, p.Path)
-	}
-	server[p.Path] = text
-}

@@ -27,6 +27,7 @@ var skipped = []string{".git", ".lake", "node_modules", "target", "build"}
 // Notifier is the part of fsnotify that a Watcher needs.
 type Notifier interface {
 	Add(dir string) error
+	Remove(dir string) error
 	Events() <-chan fsnotify.Event
 	Errors() <-chan error
 	Close() error
@@ -101,7 +102,7 @@ func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, []FileC
 	if err := w.notifier.Add(marks); err != nil {
 		return err
 	}
-	w.addTree(w.root, false)
+	w.addTree(w.root, 0)
 	w.mu.Lock()
 	w.marks = marks
 	w.mu.Unlock()

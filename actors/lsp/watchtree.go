@@ -3,7 +3,6 @@ package lsp
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,7 @@ func (w *Watcher) note(event fsnotify.Event) {
 	case event.Has(fsnotify.Create):
 		if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
 			delete(w.pending, event.Name)
-			w.addTree(event.Name, true)
+			w.addTree(event.Name, FileCreated)
 			return
 		}
 		w.merge(event.Name, change{kind: FileCreated})
@@ -37,6 +36,7 @@ func (w *Watcher) merge(path string, c change) {
 		w.oldest = time.Now()
 	}
 	before, some := w.pending[path]
+	c.dir = c.dir || before.dir && c.kind == FileDeleted
 	switch {
 	case some && before.kind == FileCreated && c.kind == FileDeleted:
 		delete(w.pending, path)
@@ -49,16 +49,16 @@ func (w *Watcher) merge(path string, c change) {
 	w.pending[path] = c
 }
 
-// addTree watches dir and all below it. created says that dir is new: then its files
-// are changes, since they may have been made before the watch was.
-func (w *Watcher) addTree(dir string, created bool) {
+// addTree watches dir and all below it, and counts each file as a change of this kind,
+// unless it is 0: in a new folder they may have been made before the watch was.
+func (w *Watcher) addTree(dir string, kind ChangeType) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // gone meanwhile, or not readable: then its changes can't be seen either
 		}
 		if !entry.IsDir() {
-			if created {
-				w.merge(path, change{kind: FileCreated})
+			if kind != 0 {
+				w.merge(path, change{kind: kind})
 			}
 			return nil
 		}
@@ -85,13 +85,17 @@ func (w *Watcher) add(dir string) error {
 	return nil
 }
 
-// dropTree forgets the folders at and below path, which is gone; the notifier does so
-// by itself.
+// dropTree stops watching what was at and below path. A folder that was only moved
+// would go on reporting under its old name, and be taken for watched under its new one.
 func (w *Watcher) dropTree(path string) {
-	if w.dirs[path] {
-		maps.DeleteFunc(w.dirs, func(dir string, _ bool) bool {
-			return dir == path || strings.HasPrefix(dir, path+"/")
-		})
+	if !w.dirs[path] {
+		return
+	}
+	for dir := range w.dirs {
+		if dir == path || strings.HasPrefix(dir, path+"/") {
+			_ = w.notifier.Remove(dir) // fails where it is gone, which is as well
+			delete(w.dirs, dir)
+		}
 	}
 }
 
@@ -102,6 +106,6 @@ func (w *Watcher) failed(err error) (lost bool) {
 		w.incomplete.Store(true)
 		return false
 	}
-	w.addTree(w.root, true)
+	w.addTree(w.root, FileChanged)
 	return true
 }

@@ -1,0 +1,153 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
+	n := &silent{added: map[string]bool{}}
+	root := t.TempDir()
+	w := NewWatcher(root, nil, n)
+	assert.ErrorContains(t, w.Flush(context.Background()), "not watched yet")
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, nil) }()
+	flushed := make(chan error, 1)
+	go func() {
+		for w.Flush(context.Background()) != nil && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		flushed <- nil
+	}()
+	assert.Eventually(t, func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.flushes) == 1
+	}, generous, time.Millisecond)
+	cancel()
+	assert.NoError(t, <-ended)
+	assert.NoError(t, <-flushed)
+	assert.True(t, n.closed)
+}
+
+func TestAFlushEndsWithItsContext(t *testing.T) {
+	n := &silent{added: map[string]bool{}}
+	w := NewWatcher(t.TempDir(), nil, n)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, nil) }()
+	short, stop := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer stop()
+	assert.Eventually(t, func() bool { return errors.Is(w.Flush(short), context.DeadlineExceeded) }, generous, time.Millisecond)
+	assert.Empty(t, w.flushes)
+	cancel()
+	assert.NoError(t, <-ended)
+}
+
+// silent is a Notifier whose events come from the test.
+type silent struct {
+	added  map[string]bool
+	limit  int
+	events chan fsnotify.Event
+	errors chan error
+	closed bool
+}
+
+func (n *silent) Add(dir string) error {
+	if n.limit > 0 && len(n.added) >= n.limit {
+		return errors.New("no space left for watches")
+	}
+	n.added[dir] = true
+	return nil
+}
+func (n *silent) Remove(string) error           { return nil }
+func (n *silent) Events() <-chan fsnotify.Event { return n.events }
+func (n *silent) Errors() <-chan error          { return n.errors }
+func (n *silent) Close() error                  { n.closed = true; return nil }
+
+func TestWatchesAreBounded(t *testing.T) {
+	root := t.TempDir()
+	for n := range 5 {
+		require.NoError(t, os.Mkdir(filepath.Join(root, fmt.Sprint(n)), 0o700))
+	}
+	n := &silent{added: map[string]bool{}, limit: 3}
+	w := NewWatcher(root, nil, n)
+	w.addTree(root, 0)
+	assert.True(t, w.Incomplete())
+	assert.Len(t, w.dirs, 3)
+	w = NewWatcher(root, nil, &silent{added: map[string]bool{}})
+	for n := range maxWatches - 2 {
+		w.dirs[fmt.Sprint(n)] = true
+	}
+	w.addTree(root, 0)
+	assert.True(t, w.Incomplete())
+	assert.Len(t, w.dirs, maxWatches)
+}
+
+func TestLostEventsCountEveryFileAsChanged(t *testing.T) {
+	root := t.TempDir()
+	populate(t)(root)
+	n := &silent{added: map[string]bool{}, events: make(chan fsnotify.Event), errors: make(chan error)}
+	w := NewWatcher(root, []string{"left-out"}, n)
+	pattern, _ := parsePattern(json.RawMessage(`"**/*.go"`), 0)
+	w.SetPatterns([]Pattern{pattern})
+	ctx, cancel := context.WithCancel(context.Background())
+	told := make(chan []FileChange, 1)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- w.Run(ctx, func(_ context.Context, c []FileChange) error { told <- c; return nil })
+	}()
+	n.errors <- errors.New("another error")
+	n.errors <- fsnotify.ErrEventOverflow
+	assert.Equal(t, []FileChange{{filepath.Join(root, "a/b/old.go"), FileChanged}}, <-told)
+	assert.True(t, w.Incomplete())
+	cancel()
+	assert.NoError(t, <-ended)
+}
+
+func TestADeliveryThatFailsEndsTheWatching(t *testing.T) {
+	root := t.TempDir()
+	n := &silent{added: map[string]bool{}, events: make(chan fsnotify.Event, 1)}
+	w := NewWatcher(root, nil, n)
+	pattern, _ := parsePattern(json.RawMessage(`"**"`), 0)
+	w.SetPatterns([]Pattern{pattern})
+	gone := errors.New("gone")
+	n.events <- fsnotify.Event{Name: filepath.Join(root, "x"), Op: fsnotify.Write}
+	assert.ErrorIs(t, w.Run(context.Background(), func(context.Context, []FileChange) error { return gone }), gone)
+	assert.True(t, n.closed)
+}
+
+func TestChangesOfOnePathMergeIntoOne(t *testing.T) {
+	for _, c := range []struct {
+		events []ChangeType
+		want   []change
+	}{
+		{[]ChangeType{FileCreated, FileChanged}, []change{{kind: FileCreated}}},
+		{[]ChangeType{FileCreated, FileDeleted}, nil},
+		{[]ChangeType{FileChanged, FileDeleted}, []change{{kind: FileDeleted}}},
+		{[]ChangeType{FileDeleted, FileCreated}, []change{{kind: FileChanged}}},
+		{[]ChangeType{FileDeleted, FileCreated, FileDeleted}, []change{{kind: FileDeleted}}},
+	} {
+		w := NewWatcher("/r", nil, &silent{})
+		for _, kind := range c.events {
+			w.merge("/r/x", change{kind: kind})
+		}
+		var got []change
+		for _, p := range w.pending {
+			got = append(got, p)
+		}
+		assert.True(t, slices.Equal(c.want, got), "%v gave %v", c.events, got)
+	}
+}
