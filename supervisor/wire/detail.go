@@ -18,6 +18,7 @@ type Detail struct {
 	Error string        `json:"error,omitempty"` // the name of its type; empty: kind and line are all
 	Cause *Detail       `json:"cause,omitempty"` // what it wraps, with its line in Text
 	Text  string        `json:"text,omitempty"`
+	Sent  bool          `json:"sent,omitempty"` // run: from there on its outcome is unknown
 
 	Project    string              `json:"project,omitempty"`  // busy
 	Reason     messages.BusyReason `json:"reason,omitempty"`   // busy
@@ -112,6 +113,8 @@ func (d *Detail) fill(err error) bool {
 		d.Error, d.Text, d.Cause = "error", e.Text, causeOf(e.Err)
 	case *RequestError:
 		d.Error, d.Text, d.Code = "request", e.Text, e.Code
+	case *messages.RunError:
+		d.Error, d.Sent, d.Cause = "run", e.Sent, causeOf(e.Err)
 	case *messages.BusyError:
 		d.Error, d.Project, d.Waited, d.Reason = "busy", e.Project, inSeconds(e.Waited), e.Reason
 	case *messages.TimeoutError:

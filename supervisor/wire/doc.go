@@ -19,6 +19,7 @@
 //     JSON-RPC, and restore.go makes it again at the other end, so that errors.As gives
 //     a client what it gives an embedded caller. Version 1 has room for a word and a line
 //     alone: what comes from it has a kind, and RuntimeError stands for many.
+//   - peer.go asks the kernel who is at the other end of a connection that exists.
 //
 // # Version 1
 //

@@ -53,6 +53,8 @@ var samples = []error{
 	messages.Errorf(messages.KindProcess, "cannot start: %w", &messages.ExitError{Identity: someone, Status: "exit status 1"}),
 	messages.ErrClosed, messages.ErrClosing, messages.ErrAborted,
 	context.DeadlineExceeded, context.Canceled,
+	&messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second}},
+	&messages.RunError{Err: &messages.ImportError{Disallowed: []string{"Evil"}}},
 }
 
 func overTheWire(t *testing.T, protocol wire.Protocol, err error) error {

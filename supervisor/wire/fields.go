@@ -117,6 +117,18 @@ func (f *fields) format(allowed ...Format) Format {
 	return value
 }
 
+// object is an object as it was sent, empty where none was.
+func (f *fields) object(name string) json.RawMessage {
+	raw, given := f.given(name)
+	if !given {
+		return nil
+	}
+	if raw[0] != '{' {
+		f.refuse("%s must be an object or null", name)
+	}
+	return raw
+}
+
 // words is a list of texts, the first of which isn't blank.
 func (f *fields) words(name string) []string {
 	var raw []json.RawMessage

@@ -62,6 +62,9 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
+// Begun tells whether a part of the next message is here already.
+func (r *Reader) Begun() bool { return r.skipping || r.buffered.Buffered() > 0 }
+
 func (r *Reader) skip() error {
 	for r.skipping {
 		_, err := r.buffered.ReadSlice('\n')

@@ -60,6 +60,14 @@ func Hover(r messages.HoverReport, format Format) any {
 	return HoverText(r)
 }
 
+// Query is the result of lsp.query.
+func Query(r messages.QueryReport, format Format) any {
+	if format == FormatReport {
+		return r
+	}
+	return r.Result
+}
+
 type lspHover struct {
 	Contents markup          `json:"contents"`
 	Range    *messages.Range `json:"range,omitempty"`

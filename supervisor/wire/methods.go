@@ -10,6 +10,7 @@ const (
 	MethodREPLStatus  = "repl.status"     // ProjectParams
 	MethodDiagnostics = "lsp.diagnostics" // DiagnosticsParams
 	MethodHover       = "lsp.hover"       // HoverParams
+	MethodQuery       = "lsp.query"       // QueryParams
 	MethodBuild       = "build.watch"     // BuildParams
 )
 

@@ -35,17 +35,13 @@ func DecodeRun(params Params, limit time.Duration) (RunParams, error) {
 // DiagnosticsParams are the parameters of lsp.diagnostics.
 type DiagnosticsParams struct {
 	messages.Document
-	Timeout time.Duration // 0: lsp.timeout
-	Format  Format
+	Format Format
 }
 
 // DecodeDiagnostics checks the parameters of lsp.diagnostics; limit is lsp.max_timeout.
 func DecodeDiagnostics(params Params, limit time.Duration) (DiagnosticsParams, error) {
 	f := fields{params: params}
-	return DiagnosticsParams{
-		Document: f.document(), Timeout: f.timeout("timeout", limit),
-		Format: f.format(FormatText, FormatJSON, FormatReport),
-	}, f.err
+	return DiagnosticsParams{Document: f.document(limit), Format: f.format(FormatText, FormatJSON, FormatReport)}, f.err
 }
 
 // HoverParams are the parameters of lsp.hover.
@@ -55,13 +51,32 @@ type HoverParams struct {
 	Format Format
 }
 
-// DecodeHover checks the parameters of lsp.hover.
-func DecodeHover(params Params) (HoverParams, error) {
+// DecodeHover checks the parameters of lsp.hover; limit is lsp.max_timeout.
+func DecodeHover(params Params, limit time.Duration) (HoverParams, error) {
 	f := fields{params: params}
 	return HoverParams{
-		Document: f.document(),
+		Document: f.document(limit),
 		Position: messages.Position{Line: f.natural("line"), Character: f.natural("character")},
 		Format:   f.format(FormatText, FormatJSON, FormatReport),
+	}, f.err
+}
+
+// QueryParams are the parameters of lsp.query. As text and as JSON its result is the
+// server's own.
+type QueryParams struct {
+	messages.Document
+	Method   string
+	Position *messages.Position // nil: the request is about the whole document
+	Params   json.RawMessage    // an object, or empty
+	Format   Format
+}
+
+// DecodeQuery checks the parameters of lsp.query; limit is lsp.max_timeout.
+func DecodeQuery(params Params, limit time.Duration) (QueryParams, error) {
+	f := fields{params: params}
+	return QueryParams{
+		Document: f.document(limit), Method: f.filled("method"), Position: f.position(), Params: f.object("params"),
+		Format: f.format(FormatJSON, FormatReport),
 	}, f.err
 }
 
@@ -125,27 +140,40 @@ func DecodeCancel(params Params) (CancelParams, error) {
 	return CancelParams{id}, f.err
 }
 
-func (f *fields) document() messages.Document {
+func (f *fields) document(limit time.Duration) messages.Document {
 	return messages.Document{
 		Project: f.filled("project_dir"), File: f.filled("file_path"), Language: f.optional("language"),
+		Timeout: f.timeout("timeout", limit),
 	}
+}
+
+// position is nil where neither of its parts is given.
+func (f *fields) position() *messages.Position {
+	_, line := f.given("line")
+	_, character := f.given("character")
+	if !line && !character {
+		return nil
+	}
+	return &messages.Position{Line: f.natural("line"), Character: f.natural("character")}
 }
 
 // sent is how parameters are written: what is at its default is left out.
 type sent struct {
-	Project  string   `json:"project_dir,omitempty"`
-	File     string   `json:"file_path,omitempty"`
-	Line     *int     `json:"line,omitempty"`
-	Column   *int     `json:"character,omitempty"`
-	Code     *string  `json:"code,omitempty"`
-	Language string   `json:"language,omitempty"`
-	Timeout  Decimal  `json:"timeout,omitempty"`
-	Format   Format   `json:"format,omitempty"`
-	Command  []string `json:"command,omitempty"`
-	Dir      string   `json:"dir,omitempty"`
-	PerFile  *Decimal `json:"per_file,omitempty"`
-	Limit    *Decimal `json:"limit,omitempty"`
-	Match    string   `json:"match,omitempty"`
+	Project  string          `json:"project_dir,omitempty"`
+	File     string          `json:"file_path,omitempty"`
+	Line     *int            `json:"line,omitempty"`
+	Column   *int            `json:"character,omitempty"`
+	Code     *string         `json:"code,omitempty"`
+	Method   string          `json:"method,omitempty"`
+	Params   json.RawMessage `json:"params,omitempty"`
+	Language string          `json:"language,omitempty"`
+	Timeout  Decimal         `json:"timeout,omitempty"`
+	Format   Format          `json:"format,omitempty"`
+	Command  []string        `json:"command,omitempty"`
+	Dir      string          `json:"dir,omitempty"`
+	PerFile  *Decimal        `json:"per_file,omitempty"`
+	Limit    *Decimal        `json:"limit,omitempty"`
+	Match    string          `json:"match,omitempty"`
 }
 
 // MarshalJSON writes the parameters as DecodeRun reads them.
@@ -163,7 +191,17 @@ func (p DiagnosticsParams) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the parameters as DecodeHover reads them.
 func (p HoverParams) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sent{Project: p.Project, File: p.File, Language: p.Language,
-		Line: &p.Line, Column: &p.Character, Format: p.Format})
+		Line: &p.Line, Column: &p.Character, Timeout: inSeconds(p.Timeout), Format: p.Format})
+}
+
+// MarshalJSON writes the parameters as DecodeQuery reads them.
+func (p QueryParams) MarshalJSON() ([]byte, error) {
+	s := sent{Project: p.Project, File: p.File, Language: p.Language, Method: p.Method, Params: p.Params,
+		Timeout: inSeconds(p.Timeout), Format: p.Format}
+	if p.Position != nil {
+		s.Line, s.Column = &p.Position.Line, &p.Position.Character
+	}
+	return json.Marshal(s)
 }
 
 // MarshalJSON writes the parameters as DecodeProject reads them.

@@ -18,7 +18,8 @@ const limit = 240 * time.Second
 var decoders = map[string]func(wire.Params) (any, error){
 	wire.MethodRun:         func(p wire.Params) (any, error) { return wire.DecodeRun(p, limit) },
 	wire.MethodDiagnostics: func(p wire.Params) (any, error) { return wire.DecodeDiagnostics(p, 600*time.Second) },
-	wire.MethodHover:       func(p wire.Params) (any, error) { return wire.DecodeHover(p) },
+	wire.MethodHover:       func(p wire.Params) (any, error) { return wire.DecodeHover(p, 600*time.Second) },
+	wire.MethodQuery:       func(p wire.Params) (any, error) { return wire.DecodeQuery(p, 600*time.Second) },
 	wire.MethodREPLStatus:  func(p wire.Params) (any, error) { return wire.DecodeProject(p) },
 	wire.MethodStatus:      func(p wire.Params) (any, error) { return wire.DecodeStatus(p) },
 	wire.MethodShutdown:    func(p wire.Params) (any, error) { return wire.DecodeShutdown(p) },
@@ -36,15 +37,21 @@ func decode(t *testing.T, method, params string) (any, error) {
 
 func TestParametersArriveAsTheyWereSent(t *testing.T) {
 	document := messages.Document{Project: "/p", File: "A.lean", Language: "lean"}
+	patient := document
+	patient.Timeout = limit
 	for _, c := range []struct {
 		method string
 		sent   any
 	}{
 		{wire.MethodRun, wire.RunParams{Snippet: messages.Snippet{Project: "/p", Language: "lean", Timeout: 1500 * time.Millisecond}, Format: wire.FormatJSON}},
 		{wire.MethodRun, wire.RunParams{Snippet: messages.Snippet{Project: "/p", Code: "<é\n>", Timeout: 1}, Format: wire.FormatText}},
-		{wire.MethodDiagnostics, wire.DiagnosticsParams{Document: document, Timeout: limit, Format: wire.FormatReport}},
+		{wire.MethodDiagnostics, wire.DiagnosticsParams{Document: patient, Format: wire.FormatReport}},
 		{wire.MethodHover, wire.HoverParams{Document: document, Format: wire.FormatText}},
 		{wire.MethodHover, wire.HoverParams{Document: document, Position: messages.Position{Line: 3, Character: 7}, Format: wire.FormatJSON}},
+		{wire.MethodHover, wire.HoverParams{Document: patient, Format: wire.FormatReport}},
+		{wire.MethodQuery, wire.QueryParams{Document: patient, Method: "textDocument/definition",
+			Position: &messages.Position{Character: 7}, Params: json.RawMessage(`{"a":[1]}`), Format: wire.FormatReport}},
+		{wire.MethodQuery, wire.QueryParams{Document: document, Method: "textDocument/documentSymbol", Format: wire.FormatJSON}},
 		{wire.MethodREPLStatus, wire.ProjectParams{Project: "/p", Language: "lean"}},
 		{wire.MethodStatus, wire.StatusParams{Project: "/p", Format: wire.FormatReport}},
 		{wire.MethodShutdown, wire.ShutdownParams{Now: true}},
@@ -115,6 +122,9 @@ func TestWrongParametersAreRefusedByName(t *testing.T) {
 		{wire.MethodHover, `{` + hover + `,"line":true,"character":0}`, "line must be a non-negative integer"},
 		{wire.MethodHover, `{` + hover + `,"line":"1","character":0}`, "line must be a non-negative integer"},
 		{wire.MethodHover, `{` + hover + `,"line":2147483648,"character":0}`, "line must be a non-negative integer"},
+		{wire.MethodQuery, `{` + hover + `}`, "method must be a non-empty string"},
+		{wire.MethodQuery, `{` + hover + `,"method":"m","line":1}`, "character must be a non-negative integer"},
+		{wire.MethodQuery, `{` + hover + `,"method":"m","params":[]}`, "params must be an object or null"},
 		{wire.MethodStatus, `{"format":"text"}`, `format must be one of ["json" "report"]`},
 		{wire.MethodShutdown, `{"now":1}`, "now must be true or false"},
 		{wire.MethodBuild, `{"command":["x"]}`, "dir must be a non-empty string"},

@@ -64,6 +64,8 @@ func (d Detail) typed(code int) error {
 		return &messages.Error{Kind: d.kindOr(code), Text: d.Text, Err: d.Cause.error()}
 	case "request":
 		return &RequestError{d.Code, d.Text}
+	case "run":
+		return &messages.RunError{Sent: d.Sent, Err: d.Cause.orUnknown()}
 	case "busy":
 		return &messages.BusyError{Project: d.Project, Waited: d.Waited.duration(), Reason: d.Reason}
 	case "timeout":

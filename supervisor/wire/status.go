@@ -15,6 +15,7 @@ type Ping struct {
 	BuildGeneration int64   `json:"build_generation"`
 	Uptime          Decimal `json:"uptime_seconds"`
 	Config          Config  `json:"config"`
+	Stopping        bool    `json:"stopping,omitempty"` // it finishes what it has admitted, and takes nothing more
 }
 
 // NewPing fills in what is the same for every daemon that answers.
