@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/supervisor/config"
@@ -68,14 +67,15 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return messages.Invalidf("%w", err) })
-	a.globalFlags(root.PersistentFlags())
+	a.globalFlags(root)
 	root.AddCommand(a.check(), a.hover(), a.run(), a.demo(), a.doctor(), a.config(), a.version(), a.wait())
 	return root
 }
 
 // globalFlags are those of every command. A setting's flag has the setting's key for
 // its name; help doesn't list these, since `hearth config` does.
-func (a *app) globalFlags(flags *pflag.FlagSet) {
+func (a *app) globalFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print one JSON value instead of text")
 	flags.StringVar(&a.project, "project", "", "the project's directory (default: the nearest above the file with a marker of its language)")
 	flags.StringVar(&a.configFile, "config", "", "the configuration file; every setting in it is a flag too, such as --idle: see hearth config")
