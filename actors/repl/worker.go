@@ -53,8 +53,8 @@ type Worker struct {
 	repl     tree
 	protocol Protocol
 	client   *Client
-	cut      context.CancelFunc // ends what uses the client now
-	watching *watch
+	cut      context.CancelFunc // ends the warm-up, or the watch
+	watching *watch             // nil: none, or called off
 	members  []procscan.Identity
 	uses     int
 
@@ -80,6 +80,7 @@ type tree struct {
 // workerCall is the call that the Worker has not answered.
 type workerCall struct {
 	assignment
+	free    context.CancelFunc // ends the call's work
 	callOff func() bool
 }
 

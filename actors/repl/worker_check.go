@@ -14,6 +14,7 @@ func (w *Worker) onAssignment(msg assignment) {
 		return
 	}
 	w.call = &workerCall{assignment: msg}
+	w.call.ctx, w.call.free = context.WithCancel(msg.ctx)
 	w.call.callOff = w.self.Expire(msg.ctx, expired{msg.op.ID})
 	w.peak = 0
 	if msg.decision.Check {

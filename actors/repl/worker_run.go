@@ -15,10 +15,9 @@ import (
 func (w *Worker) run(request Request) {
 	w.machine.Become(workerRunning)
 	w.cut()
-	ctx, cut := context.WithCancel(w.call.ctx)
-	w.cut = cut
 	client, protocol, watching, memory, members := w.client, w.protocol, w.watching, w.cfg.Memory, w.members
-	actors.Go(w.self, ctx, func(ctx context.Context) (outcome, error) {
+	w.watching = nil
+	actors.Go(w.self, w.call.ctx, func(ctx context.Context) (outcome, error) {
 		<-watching.done // it was called off
 		if watching.err != nil {
 			return outcome{}, watching.err // too late for this call: it was never sent
@@ -97,7 +96,9 @@ func (w *Worker) idle() {
 		return
 	}
 	w.machine.Become(workerIdle)
-	w.watch()
+	if w.watching == nil { // a run had called it off
+		w.watch()
+	}
 	w.self.TellParent(messages.Settled{From: w.self.Ref(), Verdict: messages.Healthy})
 }
 
@@ -113,6 +114,7 @@ func (w *Worker) answer(report messages.RunReport, err error) {
 
 func (w *Worker) dropCall() {
 	w.call.callOff()
+	w.call.free()
 	w.call = nil
 }
 
