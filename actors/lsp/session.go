@@ -16,7 +16,7 @@ type SessionConfig struct {
 	Start   messages.Start // Limit bounds the launch
 	Profile Profile
 	Startup time.Duration // bounds the handshake
-	Exit    time.Duration // how long shutdown, and then the exit, may take
+	Exit    time.Duration // how long shutdown may take, and how long the exit after it
 	// Parallel operations are in flight at most; OpenDocuments are kept open at most.
 	Parallel      int
 	OpenDocuments int
@@ -31,10 +31,10 @@ type SessionConfig struct {
 	Unwatched   []string
 }
 
-// How a silent server is judged, how long a document that nobody uses stays open, and
-// how long the reason for an end may still get better.
 const (
-	probeBound   = time.Second
+	// probeBound is how long a server under suspicion has to show that it is alive.
+	probeBound = time.Second
+	// documentIdle is how long a document that nobody uses stays open.
 	documentIdle = 5 * time.Minute
 	// exitWait is how long after the end of its output a server's exit status may take
 	// to be known; the status says more than a closed pipe.
@@ -42,6 +42,9 @@ const (
 	// workerGrace is how long after the end of an operation's time its own worker may
 	// take to bring the better answer (with the partial result).
 	workerGrace = 50 * time.Millisecond
+	// flushBound is how long a call waits for the kernel to tell of files that changed
+	// before it. It does within milliseconds, unless it has lost count.
+	flushBound = time.Second
 )
 
 // Session owns one language server and lets operations run side by side on it.
@@ -55,28 +58,34 @@ const (
 //	Initializing | Close, Abort            | Sweep                                                | Sweeping
 //	Ready        | Operation               | a slot and its document free: Go(read), else queue   | Ready
 //	Ready        | fileRead(ok)            | nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
-//	Ready        | fileRead(err)           | reply                                                | Ready
-//	Ready        | opDone(ok, or the server's own error) | reply, Settled; next                   | Ready
-//	Ready        | opDone(timed out), cancelled | reply; Settled waits for the judgement; Go(probe) | Ready
+//	Ready        | fileRead(ok), diagnostics of other bytes in flight | back into the queue       | Ready
+//	Ready        | fileRead(err)           | reply, Settled Healthy; next                         | Ready
+//	Ready        | opDone(ok, or the server's own error) | reply, Settled Healthy; next           | Ready
+//	Ready        | opDone(out of time), overdue | reply; Settled at once, or once it is judged; next | Ready
 //	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
 //	Ready        | probed(silent), down, opDone(protocol, I/O), LeaderDown | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
 //	Ready        | expired(queued)         | refuse                                               | Ready
+//	Ready        | expireDocs, docsClosed  | Go(didClose)                                         | Ready
 //	Ready        | Close                   | Go(shutdown, exit)                                   | ShuttingDown
 //	Ready        | Abort                   | cancel; reply Aborted to all, Settled; Sweep         | Sweeping
+//	ShuttingDown | shutdownDone            | wait for the exit                                    | ShuttingDown
 //	ShuttingDown | LeaderDown, exit grace over, Abort | Sweep                                     | Sweeping
-//	any before Sweeping | LeaderReaped     | as LeaderDown (Launching: StartFailed), without Sweep | Sweeping
+//	any before Sweeping | LeaderReaped     | as LeaderDown (Launching: StartFailed), without Sweep; Go(wire.Close) | Sweeping
+//	any but Ready | Operation              | Settled Returned                                     | same
 //	ShuttingDown, Sweeping | a worker's answer | count it in                                      | same
 //	Sweeping     | SweepFailed             | publish what remains                                 | Sweeping
 //	Sweeping     | Launched                | the pipes are the Sweeper's to close                 | Sweeping
 //	Sweeping     | LeaderReaped, LaunchFailed | Go(wire.Close), where there is one                | Sweeping
 //	Sweeping     | last worker in and leader reaped | Closed -> Entry                             | Closed
-//	Sweeping, Closed | Operation           | Settled Returned                                     | same
+//	ShuttingDown | Close                   | join                                                 | ShuttingDown
 //	Sweeping, Closed | Close, Abort        | join                                                 | same
 //
-// A session that lost its output first waits exitWait for the leader's exit status
-// (or the reverse of a wrapper: nothing comes, and the closed pipe is the reason).
+// A session that lost its output (down) first waits exitWait for the leader's exit
+// status, begins nothing new meanwhile, and then goes on as the table says. A wrapper's
+// output can end without any exit: then the closed pipe is the reason.
 type Session struct {
 	cfg     SessionConfig
+	read    func(path string) ([]byte, error)
 	self    *actors.Self
 	machine *actors.Machine[state]
 
@@ -84,18 +93,23 @@ type Session struct {
 	identity procscan.Identity
 	pipes    messages.Pipes
 	client   *Client
+	server   string // its name; empty before Ready
 	docs     *Documents[messages.OperationID]
 
 	calls    map[messages.OperationID]*call
 	queue    []*call // arrived and not begun, oldest first
+	turns    uint64  // calls that have arrived
 	active   int     // calls that have a slot
 	lastUsed time.Time
-	probing  bool
 	expiring bool // a documents' timer is set
-	watcher  *Watcher
-	unwatch  context.CancelFunc
 
-	cause  error // why it is ending
+	owing   time.Time // when the server was first sent something after its last frame
+	probing bool
+
+	watcher *Watcher
+	unwatch context.CancelFunc // not nil: watching was begun, which happens once
+
+	cause  error // why it is ending, or about to
 	step   string
 	reaped bool
 }
@@ -116,7 +130,7 @@ func (s state) String() string {
 }
 
 var legal = actors.Legal[state]{
-	launching:    {initializing, sweeping, closed},
+	launching:    {initializing, sweeping},
 	initializing: {ready, sweeping},
 	ready:        {shuttingDown, sweeping},
 	shuttingDown: {sweeping},
@@ -130,10 +144,14 @@ type (
 	shutdownDone struct{ err error }
 	exitOver     struct{}
 	wireClosed   struct{ err error }
+	watching     struct{ watcher *Watcher }
 	watchEnded   struct{ err error }
-	probed       struct{ alive bool }
-	expireDocs   struct{}
-	docsClosed   struct {
+	probed       struct {
+		alive bool
+		err   error
+	}
+	expireDocs struct{}
+	docsClosed struct {
 		plan    Plan
 		written int
 		err     error
@@ -142,8 +160,12 @@ type (
 
 // NewSession makes the Session of one language server and has it launched.
 func NewSession(cfg SessionConfig) func(*actors.Self) actors.Behaviour {
+	return newSession(cfg, readText)
+}
+
+func newSession(cfg SessionConfig, read func(string) ([]byte, error)) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
-		s := &Session{cfg: cfg, self: self, tree: messages.TreeID(self.System().NextID()),
+		s := &Session{cfg: cfg, read: read, self: self, tree: messages.TreeID(self.System().NextID()),
 			docs: NewDocuments[messages.OperationID](cfg.OpenDocuments, documentIdle), calls: make(map[messages.OperationID]*call)}
 		s.machine = actors.NewMachine(self, launching, legal, s.snapshot)
 		s.machine.Publish()
@@ -153,7 +175,8 @@ func NewSession(cfg SessionConfig) func(*actors.Self) actors.Behaviour {
 	}
 }
 
-// Receive dispatches by message.
+// Receive dispatches by message. Whatever came may have been the last that the end of
+// the session waited for.
 func (s *Session) Receive(msg any) {
 	msg, current := s.machine.Unwrap(msg)
 	if !current {
@@ -166,7 +189,7 @@ func (s *Session) Receive(msg any) {
 		s.onCall(msg)
 	case docsClosed, expireDocs:
 		s.onDocuments(msg)
-	case news, probed, exitKnown, watchEnded:
+	case news, probed, exitKnown, watching, watchEnded:
 		s.onNews(msg)
 	case messages.Launched, initialized:
 		s.onStarting(msg)
@@ -175,10 +198,11 @@ func (s *Session) Receive(msg any) {
 	case messages.Close, messages.Abort, shutdownDone, exitOver, wireClosed:
 		s.onEnd(msg)
 	case messages.Republish:
-		s.machine.Publish()
+		s.publish()
 	default:
 		s.machine.Unexpected(msg)
 	}
+	s.finish()
 }
 
 // onStarting brings the server to Ready. The handshake derives from the session's own
@@ -186,43 +210,51 @@ func (s *Session) Receive(msg any) {
 func (s *Session) onStarting(msg any) {
 	switch msg := msg.(type) {
 	case messages.Launched:
-		if !s.machine.In(launching) {
-			return // it is being ended; its pipes are closed when it is reaped
+		if s.machine.In(launching) {
+			s.connect(msg)
 		}
-		s.identity, s.pipes = msg.Identity, msg.Pipes
-		wire := s.cfg.Connect(msg.Pipes, AnswersFor(s.cfg.Profile, s.cfg.Key.Root))
-		s.client = NewClient(wire, s.cfg.Profile, s.cfg.Key.Root, func() { s.self.Tell(news{}) })
-		s.machine.Become(initializing)
-		client, bound := s.client, s.cfg.Startup
-		actors.Go(s.self, s.self.Context(), func(ctx context.Context) (struct{}, error) {
-			ctx, stop := context.WithTimeout(ctx, bound)
-			defer stop()
-			return struct{}{}, client.Initialize(ctx)
-		}, func(_ struct{}, err error) any { return initialized{err} }, nil)
 	case initialized:
 		s.onInitialized(msg.err)
 	}
 }
 
+func (s *Session) connect(launched messages.Launched) {
+	s.identity, s.pipes = launched.Identity, launched.Pipes
+	wire := s.cfg.Connect(launched.Pipes, AnswersFor(s.cfg.Profile, s.cfg.Key.Root))
+	s.client = NewClient(wire, s.cfg.Profile, s.cfg.Key.Root, func() { s.self.Tell(news{}) })
+	s.machine.Become(initializing)
+	client, bound := s.client, s.cfg.Startup
+	actors.Go(s.self, s.self.Context(), func(ctx context.Context) (struct{}, error) {
+		ctx, stop := context.WithTimeout(ctx, bound)
+		defer stop()
+		return struct{}{}, client.Initialize(ctx)
+	}, func(_ struct{}, err error) any { return initialized{err} }, nil)
+}
+
 func (s *Session) onInitialized(err error) {
 	switch {
 	case !s.machine.In(initializing):
-		s.finish()
 	case err != nil:
 		s.breakdown(err)
+	case s.cause != nil: // it answered and then closed its output: it only waits for its exit status
 	default:
+		s.server = s.client.Server()
 		s.machine.Become(ready)
-		s.self.Event(messages.EventReady, s.cfg.Key, s.client.Server())
+		s.self.Event(messages.EventReady, s.cfg.Key, s.server)
 		s.self.TellParent(messages.Ready{From: s.self.Ref()})
 	}
 }
 
-func (s *Session) snapshot() messages.Snapshot {
-	snapshot := messages.SessionSnapshot{ActorSnapshot: s.machine.Snapshot(), Key: s.cfg.Key, Tree: s.tree,
-		Active: s.active, Waiting: len(s.queue), LastUsed: s.lastUsed, Documents: len(s.docs.Open()), Step: s.step}
-	if s.client != nil && !s.machine.In(launching, initializing) {
-		snapshot.Server = s.client.Server()
+// publish hands out the snapshot, but for one of a session that was retracted.
+func (s *Session) publish() {
+	if !s.machine.In(closed) {
+		s.machine.Publish()
 	}
+}
+
+func (s *Session) snapshot() messages.Snapshot {
+	snapshot := messages.SessionSnapshot{ActorSnapshot: s.machine.Snapshot(), Key: s.cfg.Key, Server: s.server, Tree: s.tree,
+		Active: s.active, Waiting: len(s.queue), LastUsed: s.lastUsed, Documents: len(s.docs.Open()), Step: s.step}
 	if s.client != nil {
 		snapshot.Progress = s.client.Progress("")
 	}

@@ -1,9 +1,9 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -15,13 +15,16 @@ import (
 type call struct {
 	op      messages.Operation
 	id      messages.OperationID
-	claim   Claim // no path: it is about no document
+	turn    uint64 // its place among all that have arrived
+	claim   Claim  // no path: it is about no document
 	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	free    func() // releases ctx's timer
-	callOff func() bool
-	phase   callPhase
+	cancel  context.CancelFunc
+	callOff func() bool // of the message of ctx's end
 	arrived time.Time
+
+	phase   callPhase
+	waited  bool // it stood in the queue, so that the server did not have all of its time
+	sent    bool // the server may have seen something of it
 	plan    Plan
 	text    []byte
 	left    bool // it has given back slot and document: no worker of its is out
@@ -33,14 +36,11 @@ type callPhase uint8
 
 const (
 	callQueued callPhase = iota
-	callReading
-	callSyncing
-	callAsking   // from here on the server may have seen it
-	callAnswered // it has had its reply
+	callBegun            // it has a slot
+	callAnswered
 )
 
-// errOutOfTime is the cause of a call's context whose own Timeout was over: it had its
-// whole time.
+// errOutOfTime is the cause of a call's context whose own Timeout was over.
 var errOutOfTime = errors.New("its time was over")
 
 type (
@@ -67,17 +67,17 @@ type (
 func (s *Session) onOperation(op messages.Operation) {
 	head := op.Header()
 	if !s.machine.In(ready) {
-		s.settled(head.ID, messages.Returned)
+		s.settled(head.ID, messages.Returned, s.cause)
 		return
 	}
-	c := &call{op: op, id: head.ID, claim: claimOf(op), arrived: time.Now()}
-	ctx, cancel := context.WithCancelCause(head.Ctx)
-	c.ctx, c.free = context.WithTimeoutCause(ctx, head.Timeout, errOutOfTime)
-	c.cancel = cancel
+	s.turns++
+	c := &call{op: op, id: head.ID, turn: s.turns, claim: claimOf(op), arrived: time.Now()}
+	c.ctx, c.cancel = context.WithTimeoutCause(head.Ctx, head.Timeout, errOutOfTime)
 	c.callOff = s.self.Expire(c.ctx, expired{c.id})
 	s.calls[c.id] = c
 	s.queue = append(s.queue, c)
 	s.beginNext()
+	c.waited = c.phase == callQueued
 	s.machine.Publish()
 }
 
@@ -93,10 +93,11 @@ func claimOf(op messages.Operation) Claim {
 	return Claim{}
 }
 
-// beginNext gives slots to the queued, oldest first; one whose document is not free is
-// passed over by those of other documents.
-func (s *Session) beginNext() {
-	for i := 0; i < len(s.queue) && s.active < s.cfg.Parallel; {
+// beginNext gives slots to the queued, oldest first, and tells whether it did; one
+// whose document is not free is passed over by those of other documents. Nothing is
+// begun any more on a connection that has failed.
+func (s *Session) beginNext() (some bool) {
+	for i := 0; i < len(s.queue) && s.active < s.cfg.Parallel && s.cause == nil; {
 		c := s.queue[i]
 		if c.claim.Path != "" && !s.docs.Free(c.claim) {
 			i++
@@ -104,19 +105,21 @@ func (s *Session) beginNext() {
 		}
 		s.queue = slices.Delete(s.queue, i, i+1)
 		s.begin(c)
+		some = true
 	}
+	return some
 }
 
 func (s *Session) begin(c *call) {
 	s.active++
+	c.phase = callBegun
 	if c.claim.Path == "" {
 		s.ask(c)
 		return
 	}
-	c.phase = callReading
 	s.docs.Enter(c.id, c.claim, time.Now())
-	id, path := c.id, c.claim.Path
-	actors.Go(s.self, c.ctx, func(context.Context) ([]byte, error) { return os.ReadFile(path) },
+	id, path, read := c.id, c.claim.Path, s.read
+	actors.Go(s.self, c.ctx, func(context.Context) ([]byte, error) { return read(path) },
 		func(text []byte, err error) any { return fileRead{id, text, err} }, nil)
 }
 
@@ -133,9 +136,8 @@ func (s *Session) onCall(msg any) {
 	case expired:
 		s.withCall(msg.id, s.onExpired)
 	case overdue:
-		s.withCall(msg.id, func(c *call) { s.outOfTime(c, context.Cause(c.ctx)) })
+		s.withCall(msg.id, s.onOverdue)
 	}
-	s.finish()
 }
 
 func (s *Session) withCall(id messages.OperationID, handle func(*call)) {
@@ -149,8 +151,8 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 	case c.phase == callAnswered:
 		s.leave(c)
 	case msg.err != nil:
-		c.refuseFile(msg.err)
-		s.done(c)
+		s.answer(c, func() { c.refuseFile(msg.err) })
+	case s.cause != nil: // nothing was sent: it is returned with the end of the session
 	default:
 		c.text = msg.text
 		s.synchronise(c)
@@ -162,25 +164,30 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 // goes back to its place in the queue.
 func (s *Session) synchronise(c *call) {
 	plan, ok := s.docs.Found(c.id, c.claim.Path, c.text)
-	if !ok {
-		c.phase = callQueued
-		s.active--
-		at, _ := slices.BinarySearchFunc(s.queue, c, func(a, b *call) int { return a.arrived.Compare(b.arrived) })
-		s.queue = slices.Insert(s.queue, at, c)
-		s.beginNext()
-		return
-	}
-	c.plan = plan
-	if plan.Empty() {
+	switch {
+	case !ok:
+		s.requeue(c)
+	case plan.Empty():
+		c.plan = plan
 		s.docs.Sent(c.id, plan, 0)
 		s.ask(c)
-		s.beginNext() // the document is free again
-		return
+	default:
+		c.plan = plan
+		s.sending(c)
+		id, client, text := c.id, s.client, c.text
+		actors.Go(s.self, c.ctx, func(ctx context.Context) (int, error) { return client.Sync(ctx, plan, text) },
+			func(written int, err error) any { return synced{id, written, err} }, nil)
+		return // the document is not free yet
 	}
-	c.phase = callSyncing
-	id, client, text := c.id, s.client, c.text
-	actors.Go(s.self, c.ctx, func(ctx context.Context) (int, error) { return client.Sync(ctx, plan, text) },
-		func(written int, err error) any { return synced{id, written, err} }, nil)
+	s.next()
+}
+
+func (s *Session) requeue(c *call) {
+	s.active--
+	c.phase, c.waited, c.text = callQueued, true, nil
+	at, _ := slices.BinarySearchFunc(s.queue, c, func(a, b *call) int { return cmp.Compare(a.turn, b.turn) })
+	s.queue = slices.Insert(s.queue, at, c)
+	s.machine.Publish()
 }
 
 func (s *Session) onSynced(c *call, msg synced) {
@@ -188,22 +195,29 @@ func (s *Session) onSynced(c *call, msg synced) {
 	switch {
 	case c.phase == callAnswered:
 		s.leave(c)
+		return
 	case msg.err != nil:
 		s.failed(c, msg.err)
 	default:
 		s.ask(c)
 	}
-	s.beginNext()
+	s.next()
 }
 
 func (s *Session) ask(c *call) {
-	c.phase = callAsking
+	s.sending(c)
 	id, request := c.id, requestOf(s.client, s.watcher, c)
 	actors.Go(s.self, c.ctx, request, func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
 }
 
-// onOpDone answers a call. The reply comes first of all that is told (after what was
-// published), so that its caller waits for nobody's accounting.
+// sending notes that the server is to answer.
+func (s *Session) sending(c *call) {
+	c.sent = true
+	if s.client.Heard().After(s.owing) {
+		s.owing = time.Now()
+	}
+}
+
 func (s *Session) onOpDone(c *call, msg opDone) {
 	switch {
 	case c.phase == callAnswered:
@@ -211,10 +225,7 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 	case msg.err != nil:
 		s.failed(c, msg.err)
 	default:
-		s.lastUsed = time.Now()
-		s.machine.Publish()
-		msg.reply()
-		s.done(c)
+		s.answer(c, msg.reply)
 	}
 }
 
@@ -223,31 +234,29 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 func (s *Session) onExpired(c *call) {
 	switch c.phase {
 	case callQueued:
-		c.op.Refuse(s.refusal(c))
-		s.queue = slices.DeleteFunc(s.queue, func(other *call) bool { return other == c })
-		s.forget(c, messages.Healthy)
-		s.machine.Publish()
-	case callAnswered:
-	default:
+		s.refuseQueued(c)
+	case callBegun:
 		s.self.After(workerGrace, overdue{c.id})
 	}
 }
 
-// refusal is the reason for which a call that was never begun is answered.
-func (s *Session) refusal(c *call) error {
-	if cause := context.Cause(c.ctx); messages.KindOf(cause) == messages.KindCancelled {
-		return messages.Errorf(messages.KindCancelled, "cancelled while waiting for the language-server session: %w", cause)
+// onOverdue answers a call whose worker did not in its grace, or which has gone back
+// into the queue meanwhile. What the worker still does is waited for in answered.
+func (s *Session) onOverdue(c *call) {
+	switch c.phase {
+	case callQueued:
+		s.refuseQueued(c)
+	case callBegun:
+		c.phase = callAnswered
+		c.op.Refuse(s.timeoutError(c, nil))
+		s.judge(c)
 	}
-	return &messages.BusyError{Project: s.cfg.Key.Root, Waited: time.Since(c.arrived), Reason: messages.SessionQueue}
 }
 
-// outOfTime answers a call whose context ended while it was under way, and lets the
-// server be judged. What its worker still does is waited for in answered.
-func (s *Session) outOfTime(c *call, cause error) {
-	if c.phase == callAnswered {
-		return
-	}
-	c.op.Refuse(s.timeoutError(c, cause))
+func (s *Session) refuseQueued(c *call) {
+	s.queue = slices.DeleteFunc(s.queue, func(other *call) bool { return other == c })
+	s.machine.Publish()
 	c.phase = callAnswered
-	s.judge(c, cause)
+	c.op.Refuse(s.queueError(c))
+	s.forget(c, messages.Healthy, nil)
 }

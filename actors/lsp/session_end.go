@@ -1,10 +1,8 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
@@ -19,27 +17,29 @@ func (s *Session) onNews(msg any) {
 	case news:
 		s.onServerNews(s.client.TakeNews())
 	case probed:
-		s.onProbed(msg.alive)
+		s.onProbed(msg)
 	case exitKnown:
 		s.broken(s.cause)
+	case watching:
+		s.watcher = msg.watcher
+		s.updateWatch() // the server may have wished for more meanwhile
 	case watchEnded:
 		s.watcher = nil
-		if msg.err != nil && s.machine.In(ready) {
-			s.self.Log().Warn("files are no longer watched", "reason", msg.err)
+		if msg.err != nil && s.machine.In(initializing, ready) {
+			s.self.Log().Warn("files are not watched", "reason", msg.err)
 		}
 	}
-	s.finish()
 }
 
 func (s *Session) onServerNews(n News) {
-	if n.Down != nil {
-		s.breakdown(n.Down)
-	}
 	if n.Registrations && s.machine.In(ready, initializing) {
 		s.updateWatch()
 	}
 	if n.Progress {
-		s.machine.Publish()
+		s.publish()
+	}
+	if n.Down != nil {
+		s.breakdown(n.Down)
 	}
 }
 
@@ -49,50 +49,57 @@ func (s *Session) breakdown(err error) {
 	if !s.machine.In(initializing, ready) || s.cause != nil {
 		return
 	}
-	s.cause = err
 	var stream *StreamError
-	if errors.As(err, &stream) {
-		s.machine.After(exitWait, exitKnown{})
+	if !errors.As(err, &stream) {
+		s.broken(err)
 		return
 	}
-	s.broken(err)
+	s.cause = err
+	s.machine.After(exitWait, exitKnown{})
+	s.machine.Publish()
 }
 
 // broken ends the server for cause: everybody who waits on it is told.
 func (s *Session) broken(cause error) {
-	if !s.machine.In(initializing, ready) {
-		return
-	}
-	s.cause = s.explain(cause)
-	s.tellCause()
-	s.machine.Become(sweeping)
-	s.endCalls(s.cause)
+	s.fail(s.explain(cause))
 	s.sweep()
 }
 
-func (s *Session) tellCause() {
-	s.self.Event(messages.EventBroken, s.cfg.Key, s.cause.Error())
+// fail leaves the serving states unasked.
+func (s *Session) fail(cause error) {
+	s.cause = cause
+	s.self.Event(messages.EventBroken, s.cfg.Key, cause.Error())
 	if s.machine.In(ready) {
-		s.self.TellParent(messages.Ending{From: s.self.Ref(), Err: s.cause})
+		s.self.TellParent(messages.Ending{From: s.self.Ref(), Err: cause})
 	} else {
-		s.self.TellParent(messages.StartFailed{From: s.self.Ref(), Err: s.cause})
+		s.self.TellParent(messages.StartFailed{From: s.self.Ref(), Err: cause})
 	}
+	s.leaveReady(sweeping, cause)
 }
 
 // explain turns a failure of the client's layer into an error for callers, with what
 // the server last wrote to its standard error.
 func (s *Session) explain(cause error) error {
-	if messages.KindOf(cause) != messages.KindInternal {
-		return cause
+	var fault *messages.PanicError
+	if errors.As(cause, &fault) {
+		return cause // of this side
 	}
-	text := cause.Error()
-	if errors.Is(cause, context.DeadlineExceeded) {
-		text = "no answer to initialize within " + s.cfg.Startup.String()
-	}
+	words := ""
 	if tail := s.stderr(); tail != "" {
-		text += "; its last words: " + tail
+		words = "; its last words: " + tail
 	}
-	return &messages.ProtocolError{Message: text}
+	var answer *ResponseError
+	switch {
+	case errors.As(cause, &answer):
+		return &messages.ProtocolError{Method: answer.Method, Code: answer.Code, Message: answer.Message + words}
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &messages.TimeoutError{After: s.cfg.Startup, Progress: "no answer to initialize" + words}
+	}
+	return &messages.ProtocolError{Message: cause.Error() + words}
+}
+
+func (s *Session) exitError(status string) error {
+	return &messages.ExitError{Identity: s.identity, Status: status, StderrTail: s.stderr()}
 }
 
 func (s *Session) stderr() string {
@@ -102,43 +109,41 @@ func (s *Session) stderr() string {
 	return s.pipes.Stderr.Tail(stderrLines)
 }
 
-// endCalls answers and settles every call: with the reason where the server may have
-// seen it, and Returned, unanswered, where it can't have.
-func (s *Session) endCalls(cause error) {
-	calls := make([]*call, 0, len(s.calls))
-	for _, c := range s.calls {
-		calls = append(calls, c)
-	}
-	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
-	aborted := errors.Is(cause, messages.ErrAborted)
-	for _, c := range calls {
-		verdict := messages.Broken
-		switch {
-		case c.phase == callAnswered:
-		case c.phase <= callReading && !aborted:
-			verdict = messages.Returned
-		default:
-			c.op.Refuse(cause)
-		}
-		s.forget(c, verdict)
-	}
+// leaveReady goes to a state of the end. It answers and settles every call: with the
+// reason where the server may have seen it, and Returned, unanswered, where it can't
+// have; after an abort nothing goes back to be served again.
+func (s *Session) leaveReady(next state, reason error) {
 	s.queue, s.active = nil, 0
 	if s.unwatch != nil {
 		s.unwatch()
 	}
+	s.machine.Become(next)
+	for _, c := range s.inOrder() {
+		verdict := messages.Broken
+		switch {
+		case c.phase == callAnswered:
+		case !c.sent && !errors.Is(reason, messages.ErrAborted):
+			verdict = messages.Returned
+		default:
+			c.phase = callAnswered
+			c.op.Refuse(reason)
+		}
+		s.forget(c, verdict, reason)
+	}
 }
 
-// RefuseAll answers what the session holds when it has failed itself.
+// RefuseAll answers what the session holds when it has failed itself, and calls off the
+// workers that would otherwise go on for as long as their callers have time.
 func (s *Session) RefuseAll(cause error) {
-	for _, c := range s.calls {
-		if c.phase == callAnswered {
-			continue
-		}
-		if c.phase <= callReading {
+	for _, c := range s.inOrder() {
+		c.release()
+		switch {
+		case c.phase == callAnswered:
+		case c.sent:
+			c.op.Refuse(messages.Errorf(messages.KindOutcomeUnknown, "the request may have reached the server: %w", cause))
+		default:
 			c.op.Refuse(cause)
-			continue
 		}
-		c.op.Refuse(messages.Errorf(messages.KindOutcomeUnknown, "the request may have reached the server: %w", cause))
 	}
 }
 
@@ -148,38 +153,31 @@ func (s *Session) onTree(msg any) {
 	case messages.LaunchFailed:
 		s.onLaunchFailed(msg.Err)
 	case messages.LaunchLate:
-		if s.machine.In(launching) {
-			s.cause = &messages.TimeoutError{After: s.cfg.Start.Limit, Progress: "starting " + s.cfg.Spec.Argv[0]}
-			s.tellCause()
-			s.machine.Become(sweeping) // the Sweeper ends it by itself
+		if s.machine.In(launching) { // the Sweeper ends it by itself
+			s.fail(&messages.TimeoutError{After: s.cfg.Start.Limit, Progress: "starting " + s.cfg.Spec.Argv[0]})
 		}
 	case messages.LeaderDown:
 		s.onLeaderDown(msg)
 	case messages.SweepFailed:
 		s.step = msg.Cause.Error()
-		s.machine.Publish()
+		s.publish()
 	case messages.LeaderReaped:
 		s.onReaped(msg)
 	}
-	s.finish()
 }
 
 func (s *Session) onLaunchFailed(err error) {
 	s.reaped = true
-	if !s.machine.In(launching) {
-		return
+	if s.machine.In(launching) {
+		s.fail(err)
 	}
-	s.cause = err
-	s.tellCause()
-	s.machine.Become(closed)
-	s.self.Retract()
-	s.self.TellParent(messages.Closed{From: s.self.Ref()})
 }
 
 func (s *Session) onLeaderDown(msg messages.LeaderDown) {
 	switch s.machine.State() {
 	case initializing, ready:
-		s.broken(&messages.ExitError{Identity: s.identity, Status: msg.Status.String(), StderrTail: s.stderr()})
+		s.fail(s.exitError(msg.Status.String()))
+		s.sweep()
 	case shuttingDown:
 		s.endNow()
 	}
@@ -188,14 +186,15 @@ func (s *Session) onLeaderDown(msg messages.LeaderDown) {
 // onReaped also hears of trees that somebody else ended: the Supervisor, or another's
 // sweep of a mark that this tree inherited.
 func (s *Session) onReaped(msg messages.LeaderReaped) {
-	s.reaped = true
-	if s.machine.In(launching, initializing, ready) {
-		s.cause = &messages.ExitError{Identity: s.identity, Status: msg.Status.String(), StderrTail: s.stderr()}
-		s.tellCause()
+	if s.reaped {
+		return
 	}
-	if !s.machine.In(sweeping) {
-		s.machine.Become(sweeping)
-		s.endCalls(s.cause)
+	s.reaped = true
+	switch s.machine.State() {
+	case launching, initializing, ready:
+		s.fail(s.exitError(msg.Status.String()))
+	case shuttingDown:
+		s.leaveReady(sweeping, nil)
 	}
 	if s.client == nil {
 		return
@@ -226,17 +225,17 @@ func (s *Session) onEnd(msg any) {
 			s.self.Log().Debug("closing the connection", "reason", msg.err)
 		}
 	}
-	s.finish()
 }
 
 func (s *Session) onClose() {
-	switch s.machine.State() {
-	case launching, initializing:
+	switch {
+	case s.machine.In(launching, initializing):
 		s.endNow()
-	case ready:
+	case s.machine.In(ready) && s.cause != nil: // a broken connection can't be asked
+		s.broken(s.cause)
+	case s.machine.In(ready):
 		s.step = "asking it to shut down"
-		s.machine.Become(shuttingDown)
-		s.endCalls(messages.ErrClosing) // none is there: it is closed at 0 leases
+		s.leaveReady(shuttingDown, messages.ErrClosing) // mostly without calls: it is closed at 0 leases
 		client, bound := s.client, s.cfg.Exit
 		actors.Go(s.self, s.self.Context(), func(ctx context.Context) (struct{}, error) {
 			ctx, stop := context.WithTimeout(ctx, bound)
@@ -252,18 +251,14 @@ func (s *Session) onAbort() {
 		s.endNow()
 	case ready:
 		s.cause = messages.ErrAborted
-		s.machine.Become(sweeping)
-		s.endCalls(messages.ErrAborted)
+		s.leaveReady(sweeping, s.cause)
 		s.sweep()
 	}
 }
 
 // endNow goes on to the sweep without asking the server.
 func (s *Session) endNow() {
-	if s.machine.In(sweeping, closed) {
-		return
-	}
-	s.machine.Become(sweeping)
+	s.leaveReady(sweeping, nil)
 	s.sweep()
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -47,12 +49,15 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 	}
 }
 
-// flush lets the server hear of other files' changes first. Where that can't be had the
-// answer is still the server's best.
+// flush lets the server hear of other files' changes first. Where that can't be had in
+// flushBound the answer is still the server's best.
 func flush(ctx context.Context, watcher *Watcher) {
-	if watcher != nil {
-		_ = watcher.Flush(ctx)
+	if watcher == nil {
+		return
 	}
+	ctx, stop := context.WithTimeout(ctx, flushBound)
+	defer stop()
+	_ = watcher.Flush(ctx)
 }
 
 // queryParams joins the caller's members with the document and the position, which win.
@@ -79,6 +84,24 @@ func reported(found []Diagnostic) []Diagnostic {
 		return []Diagnostic{}
 	}
 	return found
+}
+
+// readText reads a file as it is on disk. One that no server could be sent is not
+// taken into memory first.
+func readText(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Size() > maxParams:
+		return nil, fmt.Errorf("%s has %d bytes, a language server is sent at most %d", path, info.Size(), maxParams)
+	}
+	return io.ReadAll(io.LimitReader(file, maxParams))
 }
 
 // refuseFile answers a call whose file could not be read. For diagnostics that is a
@@ -111,12 +134,20 @@ func serverError(op messages.Operation, err error) error {
 	return messages.Errorf(messages.KindInternal, "%T: %w", op, err)
 }
 
+// queueError is what a caller gets whose call was never begun.
+func (s *Session) queueError(c *call) error {
+	if errors.Is(c.ctx.Err(), context.Canceled) {
+		return messages.Errorf(messages.KindCancelled, "cancelled while waiting for the language-server session: %w", context.Cause(c.ctx))
+	}
+	return &messages.BusyError{Project: s.cfg.Key.Root, Waited: time.Since(c.arrived), Reason: messages.SessionQueue}
+}
+
 // timeoutError is what a caller gets whose time ended, or who left, while its call was
-// under way: with the server's last progress, and for diagnostics what was published.
+// under way: with the server's last progress, and for diagnostics with what had been
+// published, where the call's worker told that by err.
 func (s *Session) timeoutError(c *call, err error) error {
-	cause := context.Cause(c.ctx)
-	if messages.KindOf(cause) == messages.KindCancelled {
-		return messages.Errorf(messages.KindCancelled, "cancelled: %w", cause)
+	if errors.Is(c.ctx.Err(), context.Canceled) {
+		return messages.Errorf(messages.KindCancelled, "cancelled: %w", context.Cause(c.ctx))
 	}
 	timeout := &messages.TimeoutError{After: time.Since(c.arrived), Progress: s.client.Progress(PathToURI(c.claim.Path))}
 	var unfinished *UnfinishedError
@@ -124,7 +155,7 @@ func (s *Session) timeoutError(c *call, err error) error {
 		timeout.Progress = unfinished.Progress
 		if unfinished.Published {
 			timeout.Partial = messages.DiagnosticsReport{File: c.claim.Path, Version: int(c.plan.Version),
-				Diagnostics: reported(unfinished.Partial), Server: s.client.Server()}
+				Diagnostics: reported(unfinished.Partial), Server: s.server, Duration: timeout.After}
 		}
 	}
 	return timeout
@@ -134,32 +165,28 @@ func (s *Session) timeoutError(c *call, err error) error {
 // the first wish and stops at the session's end.
 func (s *Session) updateWatch() {
 	patterns := s.client.WatchPatterns()
-	if s.watcher == nil {
-		if len(patterns) == 0 || s.cfg.NewNotifier == nil || s.unwatch != nil {
-			return
-		}
-		s.watch()
-	}
-	if s.watcher != nil {
+	switch {
+	case s.watcher != nil:
 		s.watcher.SetPatterns(patterns)
+	case s.unwatch == nil && len(patterns) > 0 && s.cfg.NewNotifier != nil:
+		s.watch(patterns)
 	}
 }
 
-func (s *Session) watch() {
+// watch lets a worker watch until the session ends. Opening a Notifier waits for the
+// kernel, so the worker does that too, and hands the Watcher over before it goes on.
+func (s *Session) watch(patterns []Pattern) {
 	ctx, cancel := context.WithCancel(s.self.Context())
 	s.unwatch = cancel
-	notifier, err := s.cfg.NewNotifier()
-	if err != nil {
-		s.self.Log().Warn("files are not watched", "reason", err)
-		return
-	}
-	watcher, client := NewWatcher(s.cfg.Key.Root, s.cfg.Unwatched, notifier), s.client
-	s.watcher = watcher
+	self, client, open, root, unwatched := s.self, s.client, s.cfg.NewNotifier, s.cfg.Key.Root, s.cfg.Unwatched
 	actors.Go(s.self, ctx, func(ctx context.Context) (struct{}, error) {
-		err := watcher.Run(ctx, client.FilesChanged)
-		if ctx.Err() != nil {
-			err = nil
+		notifier, err := open()
+		if err != nil {
+			return struct{}{}, err
 		}
-		return struct{}{}, err
+		watcher := NewWatcher(root, unwatched, notifier)
+		watcher.SetPatterns(patterns)
+		self.Tell(watching{watcher})
+		return struct{}{}, watcher.Run(ctx, client.FilesChanged)
 	}, func(_ struct{}, err error) any { return watchEnded{err} }, nil)
 }

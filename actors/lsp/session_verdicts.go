@@ -1,8 +1,11 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -10,66 +13,99 @@ import (
 )
 
 // failed answers a call whose worker came back with an error, or leaves it to the end
-// of the whole session where the connection itself has failed.
+// of the whole session where the connection itself has failed. An answer of the
+// server's own is one, however late.
 func (s *Session) failed(c *call, err error) {
 	var stream *StreamError
 	var malformed *MalformedError
 	var fault *messages.PanicError
+	var answer *ResponseError
 	switch {
 	case errors.As(err, &stream), errors.As(err, &malformed), errors.As(err, &fault):
 		s.breakdown(err)
-	case c.ctx.Err() != nil:
-		c.op.Refuse(s.timeoutError(c, err))
-		c.phase = callAnswered
-		s.judge(c, context.Cause(c.ctx))
-		s.leave(c)
+	case c.ctx.Err() != nil && !errors.As(err, &answer):
+		reason := s.timeoutError(c, err)
+		s.judge(c)
+		s.answer(c, func() { c.op.Refuse(reason) })
 	default:
-		c.op.Refuse(serverError(c.op, err))
-		s.done(c)
+		s.answer(c, func() { c.op.Refuse(serverError(c.op, err)) })
 	}
 }
 
-// done ends a call that was answered, and whose worker is in: the next may begin.
-func (s *Session) done(c *call) {
+// answer ends a call whose worker is in. Its caller finds it ended in status, and waits
+// for nobody's accounting.
+func (s *Session) answer(c *call, reply func()) {
 	c.phase = callAnswered
-	s.lastUsed = time.Now()
-	s.leave(c)
+	s.release(c)
+	s.machine.Publish()
+	reply()
+	s.settle(c)
+	s.next()
 }
 
-// leave gives back the slot and the document of an answered call.
+// leave ends a call that was answered before its last worker came in.
 func (s *Session) leave(c *call) {
+	s.release(c)
+	s.machine.Publish()
+	s.settle(c)
+	s.next()
+}
+
+// release gives back a call's slot and document.
+func (s *Session) release(c *call) {
 	s.active--
 	c.left = true
+	s.lastUsed = time.Now()
 	if c.claim.Path != "" {
-		s.closeDocuments(s.docs.Leave(c.id, c.claim.Path, time.Now()))
-		s.expireLater()
+		s.closeDocuments(s.docs.Leave(c.id, c.claim.Path, s.lastUsed))
+		s.expireLater(documentIdle)
 	}
+}
+
+// next begins what may begin now.
+func (s *Session) next() {
+	if s.machine.In(ready) && s.beginNext() {
+		s.machine.Publish()
+	}
+}
+
+// settle tells the Entry of an answered call, unless that waits for the judgement.
+func (s *Session) settle(c *call) {
 	if !c.suspect {
-		s.forget(c, messages.Healthy)
+		s.forget(c, messages.Healthy, nil)
 	}
-	s.beginNext()
-	s.machine.Publish()
 }
 
 // forget settles a call and releases what it holds.
-func (s *Session) forget(c *call, verdict messages.Verdict) {
-	c.callOff()
-	c.free()
-	c.cancel(nil)
+func (s *Session) forget(c *call, verdict messages.Verdict, cause error) {
+	c.release()
 	delete(s.calls, c.id)
-	s.settled(c.id, verdict)
+	s.settled(c.id, verdict, cause)
 }
 
-func (s *Session) settled(id messages.OperationID, verdict messages.Verdict) {
-	s.self.TellParent(messages.Settled{From: s.self.Ref(), ID: id, Verdict: verdict, Cause: s.cause})
+// release ends the call's clocks, and its workers by them.
+func (c *call) release() {
+	c.callOff()
+	c.cancel()
 }
 
-// judge decides whether the end of a call's time says anything about the server. After
-// its whole time any frame within probeBound clears it. A caller's own end proves
-// nothing: then a server is suspect only if it has sent nothing at all for long.
-func (s *Session) judge(c *call, cause error) {
-	wholeTime := errors.Is(cause, errOutOfTime)
-	if !wholeTime && time.Since(s.client.Heard()) < s.cfg.Silence {
+func (s *Session) settled(id messages.OperationID, verdict messages.Verdict, cause error) {
+	s.self.TellParent(messages.Settled{From: s.self.Ref(), ID: id, Verdict: verdict, Cause: cause})
+}
+
+// inOrder are all calls by their arrival.
+func (s *Session) inOrder() []*call {
+	return slices.SortedFunc(maps.Values(s.calls), func(a, b *call) int { return cmp.Compare(a.turn, b.turn) })
+}
+
+// judge decides whether the end of a call's time says anything about the server. One
+// that had all of that time must show itself alive within probeBound, by any frame. A
+// caller's own end, or a time that was partly spent in the queue, proves nothing: then
+// a server is suspect only if it has owed something for long and sent nothing at all.
+// A busy server of one thread isn't a dead one.
+func (s *Session) judge(c *call) {
+	allOfIt := errors.Is(context.Cause(c.ctx), errOutOfTime) && !c.waited
+	if !c.sent || !allOfIt && s.silence() < s.cfg.Silence {
 		return
 	}
 	c.suspect = true
@@ -82,48 +118,65 @@ func (s *Session) judge(c *call, cause error) {
 		ctx, stop := context.WithTimeout(ctx, probeBound)
 		defer stop()
 		return client.Probe(ctx), nil
-	}, func(alive bool, _ error) any { return probed{alive} }, nil)
+	}, func(alive bool, err error) any { return probed{alive, err} }, nil)
+}
+
+// silence is for how long the server has sent nothing although it owed an answer.
+func (s *Session) silence() time.Duration {
+	since := s.owing
+	if heard := s.client.Heard(); heard.After(since) {
+		since = heard
+	}
+	return time.Since(since)
 }
 
 // onProbed ends the judgement. A suspect whose worker is still out keeps its place
 // until that is in.
-func (s *Session) onProbed(alive bool) {
+func (s *Session) onProbed(msg probed) {
 	s.probing = false
-	if !s.machine.In(ready) {
+	switch {
+	case !s.machine.In(ready):
+		return
+	case msg.err != nil:
+		s.breakdown(msg.err)
+		return
+	case !msg.alive:
+		s.breakdown(&messages.ProtocolError{Message: s.server + " is silent: no answer in time, and no sign of life after it"})
 		return
 	}
-	if !alive {
-		s.breakdown(&messages.ProtocolError{Message: s.client.Server() + " is silent: no answer within its time, and no sign of life after it"})
-		return
-	}
-	for _, c := range s.calls {
+	for _, c := range s.inOrder() {
 		if !c.suspect {
 			continue
 		}
 		c.suspect = false
 		if c.left {
-			s.forget(c, messages.Healthy)
+			s.settle(c)
 		}
 	}
 }
 
 // onDocuments closes documents that nobody needs open any longer.
 func (s *Session) onDocuments(msg any) {
+	if !s.machine.In(ready) {
+		return
+	}
 	switch msg := msg.(type) {
 	case docsClosed:
-		if s.machine.In(ready) {
-			s.docs.Closed(msg.plan, msg.written)
-			s.beginNext()
+		s.docs.Closed(msg.plan, msg.written)
+		if msg.err != nil {
+			s.breakdown(msg.err)
+			return
 		}
+		s.machine.Publish()
+		s.next()
 	case expireDocs:
 		s.expiring = false
-		if s.machine.In(ready) {
-			plan, _ := s.docs.Expire(time.Now())
-			s.closeDocuments(plan)
-			s.expireLater()
+		plan, next := s.docs.Expire(time.Now())
+		s.closeDocuments(plan)
+		if !next.IsZero() {
+			s.expireLater(time.Until(next))
 		}
 	}
-	s.finish()
 }
 
 func (s *Session) closeDocuments(plan Plan) {
@@ -136,10 +189,9 @@ func (s *Session) closeDocuments(plan Plan) {
 }
 
 // expireLater sets the timer for the next document to be closed, once.
-func (s *Session) expireLater() {
-	if s.expiring || len(s.docs.Open()) == 0 {
-		return
+func (s *Session) expireLater(idle time.Duration) {
+	if !s.expiring && len(s.docs.Open()) > 0 {
+		s.expiring = true
+		s.machine.After(idle, expireDocs{})
 	}
-	s.expiring = true
-	s.machine.After(documentIdle, expireDocs{})
 }

@@ -1,0 +1,125 @@
+package lsp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-f6977891/hearth/actors/lsp"
+	"github.com/seed-f6977891/hearth/messages"
+)
+
+// notifier is a kernel that tells what a test makes it tell. Its channels are made when
+// it is opened, in the bubble.
+type notifier struct {
+	events chan fsnotify.Event
+	errors chan error
+	closed chan struct{}
+}
+
+func newNotifier() *notifier { return &notifier{} }
+
+func (n *notifier) open() (lsp.Notifier, error) {
+	n.events, n.errors, n.closed = make(chan fsnotify.Event), make(chan error), make(chan struct{})
+	return n, nil
+}
+
+func (n *notifier) Add(string) error              { return nil }
+func (n *notifier) Remove(string) error           { return nil }
+func (n *notifier) Events() <-chan fsnotify.Event { return n.events }
+func (n *notifier) Errors() <-chan error          { return n.errors }
+
+func (n *notifier) Close() error {
+	close(n.closed)
+	return nil
+}
+
+func watched(n *notifier) func(*lsp.SessionConfig) {
+	return func(cfg *lsp.SessionConfig) { cfg.NewNotifier = n.open }
+}
+
+// changed are the names that the server was told of since the last time.
+func (b *bench) changed() (names []string) {
+	b.t.Helper()
+	time.Sleep(time.Second)
+	for _, sent := range b.wire.Take() {
+		if sent.Method != "workspace/didChangeWatchedFiles" {
+			continue
+		}
+		var params struct{ Changes []struct{ URI string } }
+		require.NoError(b.t, json.Unmarshal([]byte(sent.JSON()), &params))
+		for _, change := range params.Changes {
+			names = append(names, filepath.Base(change.URI))
+		}
+	}
+	return names
+}
+
+func TestServerThatAsksForItIsToldOfChangedFiles(t *testing.T) {
+	n := newNotifier()
+	bubble(t, "told", func(t *testing.T, b *bench) {
+		b.ready()
+		assert.Nil(t, n.events, "nothing is watched before it is wanted")
+		b.wire.Watch("**/*.mod")
+		synctest.Wait()
+		require.NotNil(t, n.events)
+		change := func(name string) fsnotify.Event {
+			return fsnotify.Event{Name: filepath.Join(b.cfg.Key.Root, name), Op: fsnotify.Write}
+		}
+		n.events <- change("go.mod")
+		n.events <- change("b.go")
+		assert.Equal(t, []string{"go.mod"}, b.changed())
+		b.wire.Watch("**/*.mod", "**/*.go")
+		synctest.Wait()
+		n.events <- change("b.go")
+		assert.Equal(t, []string{"b.go"}, b.changed())
+		b.session.Send(messages.Abort{})
+		<-n.closed
+		b.expectSweep()
+		b.reaped()
+	}, watched(n))
+}
+
+func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {
+	gate := make(chan struct{})
+	blocked := func(cfg *lsp.SessionConfig) {
+		cfg.NewNotifier = func() (lsp.Notifier, error) {
+			gate = make(chan struct{})
+			<-gate
+			return nil, errors.New("too many open files")
+		}
+	}
+	bubble(t, "blocked", func(t *testing.T, b *bench) {
+		b.ready()
+		b.wire.Watch("**/*.go")
+		assert.Equal(t, "here", b.hover(b.write("a.go", "x")).ok(t).Text)
+		close(gate)
+		b.wire.Watch("**/*.mod")
+		b.diagnose(b.write("a.go", "x")).ok(t)
+		b.session.Send(messages.Abort{})
+		b.Parent.Take()
+		b.expectSweep()
+		b.reaped()
+	}, blocked)
+}
+
+func TestKernelThatTellsNothingHoldsAnAnswerUpForASecondAtMost(t *testing.T) {
+	bubble(t, "flush", func(t *testing.T, b *bench) {
+		b.ready()
+		b.wire.Watch("**/*.go")
+		synctest.Wait()
+		began := time.Now()
+		call := b.diagnose(b.write("a.go", "x"))
+		call.pending(t)
+		time.Sleep(time.Second)
+		call.ok(t)
+		assert.Equal(t, time.Second, time.Since(began))
+	}, watched(newNotifier()))
+}
