@@ -30,11 +30,17 @@
 //	ignore-eof            the worker lives on when its input ends
 //	import-slow M [D]     as if the file imported a module M whose build takes D (10m)
 //
-// and for one role by environment: LAKE, EXE: exit-early (start the child and end); SERVER: no-group-kill (leave what
-// workers started), no-shutdown (never answer it), ignore-eof; WORKER: ignore-eof, no-publish, block-in-setup (read nothing
-// while setup-file runs, as before version 4.24); DEPS: schema NAME (result, flat or oldest; by default the newest, which
-// lists Init twice); EXE: build-first M (build that module before the program runs); REPL: imports-throw (a missing module
-// is a reply of only a message).
+// and for one role by environment:
+//
+//	LAKE, EXE  exit-early      start the child and end
+//	EXE        build-first M   build that module before the program runs
+//	SERVER     no-group-kill   leave alone what workers started
+//	           no-shutdown     never answer shutdown
+//	           refresh         ask the client to refresh tokens and hints, once
+//	           ignore-eof      live on when the input ends
+//	WORKER     block-in-setup  read nothing while setup-file runs, as before version 4.24; also ignore-eof, no-publish
+//	DEPS       schema NAME     result, flat or oldest; by default the newest, which lists Init twice
+//	REPL       imports-throw   a missing module is a reply of only a message
 //
 // FAKELEAN_JOURNAL names the journal of all processes (package journal).
 //

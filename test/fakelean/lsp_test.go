@@ -26,6 +26,13 @@ func TestTheHandshakeIsLeans(t *testing.T) {
 	require.Contains(t, asked.Body, `"watchers":[{"globPattern":"**/*.lean"},{"globPattern":"**/*.ilean"}]`)
 }
 
+func TestRefreshesAreAskedForWhereTheKnobSaysSo(t *testing.T) {
+	e := edit(t, standins.At("server", "refresh"))
+	e.Initialize(t, struct{}{})
+	require.Equal(t, `"refresh_tokens"`, string(e.AwaitMethod(t, "workspace/semanticTokens/refresh").ID))
+	require.Equal(t, "1", string(e.AwaitMethod(t, "workspace/inlayHint/refresh").ID))
+}
+
 func TestAnOpenReportsInLeansOrder(t *testing.T) {
 	e := edit(t)
 	e.open(t, "A.lean", "def f := 1\n\ntheorem t : 1 = 2 := rfl\n\ndef g : Nat := sorry\n", "")

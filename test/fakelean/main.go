@@ -66,7 +66,7 @@ func lean(args []string) {
 var knobs = map[string][]string{
 	"lake":   {"exit-early"},
 	"exe":    {"exit-early", "build-first"},
-	"server": {"no-group-kill", "no-shutdown", "ignore-eof"},
+	"server": {"no-group-kill", "no-shutdown", "ignore-eof", "refresh"},
 	"worker": {"ignore-eof", "no-publish", "block-in-setup", "garbage", "partial-frame", "import-slow"},
 	"build":  {"ignore-eof", "no-publish", "garbage", "partial-frame", "import-slow"},
 	"repl":   {"ignore-eof", "no-publish", "garbage", "partial-frame", "import-slow", "imports-throw"},

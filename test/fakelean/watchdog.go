@@ -101,10 +101,11 @@ func (w *watchdog) ended(err error) {
 		w.process.Exit(0)
 	}
 	w.endWorkers()
+	why := err.Error()
 	if errors.Is(err, io.EOF) {
-		err = errors.New("Cannot read LSP message: Stream was closed")
+		why = "Cannot read LSP message: Stream was closed"
 	}
-	fmt.Fprintln(os.Stderr, "Watchdog error:", err)
+	fmt.Fprintln(os.Stderr, "Watchdog error:", why)
 	w.process.Exit(1)
 }
 
@@ -164,7 +165,7 @@ func (w *watchdog) forward(m *lspwire.Message, uri string, body []byte) {
 func (w *watchdog) notification(m *lspwire.Message, p params, body []byte) {
 	switch m.Method {
 	case "initialized":
-		_ = w.out.Request("register_lean_watcher", "client/registerCapability", watcherRegistration)
+		w.ask()
 	case "exit":
 		w.mu.Lock()
 		down := w.down
@@ -189,6 +190,15 @@ func (w *watchdog) notification(m *lspwire.Message, p params, body []byte) {
 		w.closeFile(p.TextDocument.URI)
 	case "$/cancelRequest":
 		w.cancel(p.ID, body)
+	}
+}
+
+// ask sends the requests of the server's own; no answer to them is awaited.
+func (w *watchdog) ask() {
+	_ = w.out.Request("register_lean_watcher", "client/registerCapability", watcherRegistration)
+	if _, refresh := w.process.Flag("refresh"); refresh {
+		_ = w.out.Request("refresh_tokens", "workspace/semanticTokens/refresh", nil)
+		_ = w.out.Request(1, "workspace/inlayHint/refresh", nil)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -39,7 +40,11 @@ func (s *server) do(a script.Action, trigger string, e event) error {
 
 // speak does the actions that write to the client or wait for it.
 func (s *server) speak(a script.Action, e event) error {
-	value, err := script.Expand(a.Value, s.placeholders(e))
+	var placeholders map[string]any
+	if bytes.Contains(a.Value, []byte("${")) { // they cost a hash of the document
+		placeholders = s.placeholders(e)
+	}
+	value, err := script.Expand(a.Value, placeholders)
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,13 @@ func (b Bin) LeanDir() string { return filepath.Join(b.Sysroot(), "bin") }
 // Sysroot returns the directory that the stand-in prints for --print-prefix.
 func (b Bin) Sysroot() string { return filepath.Join(b.Dir, "toolchain") }
 
-// started is the working directory at start: tests may change theirs before they build.
-var started, errStarted = os.Getwd()
+// The working directory, the environment and the go command as they were at start: tests may change theirs before they
+// build, and with another HOME go would build everything anew.
+var (
+	started, errStarted = os.Getwd()
+	environment         = os.Environ()
+	goCommand, errGo    = exec.LookPath("go")
+)
 
 var build = sync.OnceValues(func() (string, error) {
 	if errStarted != nil {
@@ -117,9 +122,12 @@ func lock(dir string) (unlock func(), err error) {
 }
 
 func compile(dir string) error {
+	if errGo != nil {
+		return errGo
+	}
 	for _, name := range []string{"fakelean", "fakelsp", "fakerepl"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), module+"/test/"+name)
-		cmd.Dir = started
+		cmd := exec.Command(goCommand, "build", "-o", filepath.Join(dir, name), module+"/test/"+name)
+		cmd.Dir, cmd.Env = started, environment
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
 		}

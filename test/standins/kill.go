@@ -2,13 +2,13 @@ package standins
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
 
-// Kill sends sig to the process that wrote e, if it is still that one. The signal goes through a pidfd, so that it can't
-// hit a newcomer with the same number.
+// Kill sends sig to the process that wrote e, if it is still that one: a newcomer with the same number is never hit.
 func Kill(t testing.TB, e Event, sig unix.Signal) {
 	t.Helper()
 	if err := send(e, sig); err != nil {
@@ -19,18 +19,16 @@ func Kill(t testing.TB, e Event, sig unix.Signal) {
 func kill(e Event) { _ = send(e, unix.SIGKILL) }
 
 func send(e Event, sig unix.Signal) error {
-	fd, err := unix.PidfdOpen(e.PID, 0)
-	if errors.Is(err, unix.ESRCH) {
-		return nil
-	}
+	// On Linux FindProcess opens a pidfd: once the start time is seen to fit, no other process can take its place.
+	p, err := os.FindProcess(e.PID)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(fd) }()
+	defer func() { _ = p.Release() }()
 	if Gone(e.PID, e.StartTicks) {
 		return nil
 	}
-	if err := unix.PidfdSendSignal(fd, sig, nil, 0); !errors.Is(err, unix.ESRCH) {
+	if err := p.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil

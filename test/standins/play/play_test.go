@@ -45,7 +45,9 @@ func do(t *testing.T, list string) player {
 	require.NoError(t, err)
 	path := standins.JournalPath(t)
 	standins.EndSurvivors(t, path)
-	return player{standins.Launch(t, t.TempDir(), []string{listVar + "=" + list, "PLAY_JOURNAL=" + path}, self), path}
+	// Under the race detector each end of a process would take a second more.
+	env := []string{listVar + "=" + list, "PLAY_JOURNAL=" + path, "GORACE=atexit_sleep_ms=0"}
+	return player{standins.Launch(t, t.TempDir(), env, self), path}
 }
 
 func (p player) await(t *testing.T, role, event, detail string) standins.Event {
