@@ -61,5 +61,5 @@ func On(m Machine) Option {
 	return func(s *settings) { s.launcher, s.table, s.grace, s.sample = m.Launcher, m.Table, m.Grace, m.Sample }
 }
 
-// FailRoot makes the runtime's supervisor panic.
-func (rt *Runtime) FailRoot() { rt.supervisor.Send(messages.Adopt{}) }
+// FailRoot makes the runtime's supervisor panic: no context bounds this shutdown.
+func (rt *Runtime) FailRoot() { rt.supervisor.Send(shutdown{}) }
