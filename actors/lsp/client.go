@@ -63,7 +63,7 @@ func (c *Client) Initialize(ctx context.Context) error {
 		"workspaceFolders": folders(c.root),
 		"capabilities":     declared(),
 	}
-	if c.profile.InitializationOptions != nil {
+	if len(c.profile.InitializationOptions) > 0 {
 		params["initializationOptions"] = c.profile.InitializationOptions
 	}
 	result, err := c.wire.Call(ctx, "initialize", params)

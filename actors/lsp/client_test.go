@@ -16,7 +16,7 @@ import (
 func TestTheHandshakeDeclaresWhatServersDependOn(t *testing.T) {
 	w := &scripted{t: t, on: map[string]func(context.Context, json.RawMessage) (any, error){}}
 	w.answer("initialize", json.RawMessage(pushing))
-	c := NewClient(w, Profile{Settings: map[string]any{"a": 1}, InitializationOptions: map[string]any{"o": true}}, "/my p", func() {})
+	c := NewClient(w, Profile{Settings: map[string]any{"a": 1}, InitializationOptions: json.RawMessage(`{"o":true}`)}, "/my p", func() {})
 	require.NoError(t, c.Initialize(t.Context()))
 	said := w.take()
 	require.Len(t, said, 3)

@@ -28,6 +28,8 @@ type document[K comparable] struct {
 	next       [sha256.Size]byte // of the text that a plan is sending
 	busy       bool              // from Enter to Sent, or while it is being closed
 	outdated   bool              // a diagnostics call found other bytes and waits
+	dirty      bool              // its file has changed since it was sent
+	stale      bool              // other files have, and the server doesn't look by itself
 	users      map[K]*user
 	used       time.Time
 }
@@ -47,10 +49,9 @@ type Claim struct {
 	Reopen     bool // close and open even for equal bytes, so that the server checks again
 }
 
-// PlanKind is what a plan sends for its own document.
+// PlanKind is what a plan sends for its own document: nothing for equal bytes.
 type PlanKind int
 
-// Equal bytes send nothing.
 const (
 	PlanNothing PlanKind = iota
 	PlanOpen
@@ -108,7 +109,10 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 	u := doc.users[id]
 	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
 	doc.next = sha256.Sum256(text)
-	if doc.version != 0 && doc.next == doc.sum && !u.claim.Reopen {
+	reopen := u.claim.Reopen || u.claim.Diagnoses && doc.stale
+	if doc.version != 0 && doc.next == doc.sum && !reopen {
+		doc.dirty = false
+		plan.Close = d.takeDirty()
 		return plan, true
 	}
 	if u.claim.Diagnoses && doc.diagnosing() {
@@ -118,11 +122,12 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 	}
 	d.versions[path]++
 	plan.Version = d.versions[path]
+	plan.Close = d.takeDirty()
 	switch {
 	case doc.version == 0:
 		plan.Kind = PlanOpen
-		plan.Close = d.victims(d.limit - 1)
-	case u.claim.Reopen:
+		plan.Close = append(plan.Close, d.victims(d.limit-1)...)
+	case reopen:
 		plan.Kind = PlanReopen
 	default:
 		plan.Kind = PlanChange
@@ -130,9 +135,30 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 	return plan, true
 }
 
+// FilesChanged takes in which files changed on disk. A server goes by what it was sent
+// of an open document, so the plan that is made next, for whatever document, closes
+// those of them that nobody uses: other files' answers depend on them. unwatched says
+// that the server was not told of the change; then it looks again only when a document
+// is opened, and each other open one is, for its next diagnostics.
+func (d *Documents[K]) FilesChanged(paths []string, unwatched bool) {
+	for path, doc := range d.docs {
+		changed := slices.Contains(paths, path)
+		doc.dirty = doc.dirty || changed
+		doc.stale = doc.stale || unwatched && !changed
+	}
+}
+
+// takeDirty marks as being closed the unused documents whose files have changed.
+func (d *Documents[K]) takeDirty() []string {
+	paths := slices.DeleteFunc(d.unused(), func(path string) bool { return !d.docs[path].dirty })
+	for _, path := range paths {
+		d.docs[path].busy = true
+	}
+	return paths
+}
+
 // Sent takes in how many of a plan's notifications were written before an error. What
-// was not written has not happened. After an error of the stream itself the session
-// ends, and nothing of this matters.
+// was not written has not happened.
 func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 	d.Closed(plan, written)
 	doc := d.docs[plan.Path]
@@ -143,7 +169,8 @@ func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 		doc.version = 0
 	case plan.Kind == PlanReopen && written == 2,
 		plan.Kind == PlanOpen && written == 1, plan.Kind == PlanChange && written == 1:
-		doc.version, doc.sum, doc.outdated = plan.Version, doc.next, false
+		doc.version, doc.sum = plan.Version, doc.next
+		doc.outdated, doc.dirty, doc.stale = false, false, false
 	}
 	doc.users[id].version = plan.Version
 }
@@ -155,6 +182,7 @@ func (d *Documents[K]) Closed(plan Plan, written int) {
 		doc.busy = false
 		if i < written {
 			doc.version = 0
+			d.versions[path]++ // the client may have used it for a last text
 			d.forget(path)
 		}
 	}

@@ -43,6 +43,9 @@ func simulate(t *testing.T, r *rand.Rand) {
 		path := fmt.Sprintf("/%d", r.IntN(5))
 		disk[path] = fmt.Sprint(r.IntN(3))
 		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: r.IntN(8) == 0}
+		if r.IntN(3) == 0 {
+			d.FilesChanged([]string{path}, r.IntN(2) == 0)
+		}
 		if d.Free(claim) && len(calls) < 8 {
 			d.Enter(n, claim, now)
 			calls[n] = &simulated{claim: claim, step: 1}

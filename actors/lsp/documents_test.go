@@ -71,10 +71,12 @@ func TestEqualBytesSendNothingAndOthersTheWholeText(t *testing.T) {
 
 func TestAVersionNeverMeansTwoTextsOfAPath(t *testing.T) {
 	d := newDesk(t, 0)
-	for want := int32(1); want <= 3; want++ {
+	last := int32(0)
+	for range 3 {
 		plan, after := d.run("/a", "same")
 		assert.Equal(t, PlanOpen, plan.Kind)
-		assert.Equal(t, want, plan.Version)
+		assert.Greater(t, plan.Version, last)
+		last = plan.Version + 1 // which may be that of a last text before the closing
 		assert.Equal(t, []string{"/a"}, after.Close, "a limit of 0 closes after each call")
 	}
 }
@@ -170,6 +172,49 @@ func TestAReopenSendsEqualBytesAgain(t *testing.T) {
 	assert.False(t, ok, "it would take the first one's answer away")
 	d.Leave(id, "/a", d.now)
 	d.start(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+}
+
+func TestAnUnusedDocumentWhoseFileChangedIsClosedByTheNextPlan(t *testing.T) {
+	d := newDesk(t, 8)
+	d.run("/a", "x")
+	d.run("/b", "x")
+	used, _ := d.start(Claim{Path: "/used"}, "x")
+	d.FilesChanged([]string{"/a", "/used", "/never"}, false)
+	plan, _ := d.run("/b", "x")
+	assert.Equal(t, PlanNothing, plan.Kind)
+	assert.Equal(t, []string{"/a"}, plan.Close)
+	d.Leave(used, "/used", d.now)
+	plan, _ = d.run("/a", "y")
+	assert.Equal(t, PlanOpen, plan.Kind)
+	assert.Equal(t, []string{"/used"}, plan.Close)
+	plan, _ = d.run("/b", "x")
+	assert.True(t, plan.Empty())
+}
+
+func TestAChangedFileThatIsAskedAboutIsNotClosed(t *testing.T) {
+	d := newDesk(t, 8)
+	d.run("/a", "x")
+	d.FilesChanged([]string{"/a"}, false)
+	plan, _ := d.run("/a", "y")
+	assert.Equal(t, PlanChange, plan.Kind)
+	assert.Empty(t, plan.Close)
+	d.FilesChanged([]string{"/a"}, false)
+	plan, _ = d.run("/a", "y")
+	assert.True(t, plan.Empty())
+	plan, _ = d.run("/b", "x")
+	assert.Empty(t, plan.Close, "it was found unchanged")
+}
+
+func TestAServerThatIsNotToldOfFilesLooksAgainAtAnOpening(t *testing.T) {
+	d := newDesk(t, 8)
+	d.run("/a", "x")
+	d.FilesChanged([]string{"/other"}, true)
+	_, plan := d.start(Claim{Path: "/a"}, "x")
+	assert.Equal(t, PlanNothing, plan.Kind, "only diagnostics need it")
+	plan, _ = d.run("/a", "x")
+	assert.Equal(t, PlanReopen, plan.Kind)
+	plan, _ = d.run("/a", "x")
+	assert.Equal(t, PlanNothing, plan.Kind)
 }
 
 func TestWhatWasNotWrittenHasNotHappened(t *testing.T) {

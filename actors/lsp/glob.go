@@ -57,6 +57,17 @@ func (c *Client) WatchPatterns() []Pattern {
 	return patterns
 }
 
+// SourcePatterns are the profile's, for a server without a registration.
+func (c *Client) SourcePatterns() []Pattern {
+	var patterns []Pattern
+	for _, glob := range c.profile.Sources {
+		if p, ok := newPattern("", glob, allKinds); ok {
+			patterns = append(patterns, p)
+		}
+	}
+	return patterns
+}
+
 // parsePattern reads a glob, or a RelativePattern whose base is a URI or a folder.
 func parsePattern(raw json.RawMessage, kinds int) (Pattern, bool) {
 	if kinds == 0 {

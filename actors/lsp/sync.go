@@ -2,7 +2,9 @@ package lsp
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
+	"os"
 	"time"
 )
 
@@ -18,6 +20,7 @@ const (
 type text struct {
 	uri     string
 	version int32
+	sum     [sha256.Size]byte
 	mark    uint64
 	pulled  pulled
 }
@@ -33,6 +36,9 @@ type touch struct {
 // the plan's notifications were written; all of them where the error is nil.
 func (c *Client) Sync(ctx context.Context, plan Plan, data []byte) (written int, err error) {
 	for _, path := range plan.Close {
+		if err := c.catchUp(ctx, path); err != nil {
+			return written, err
+		}
 		if err := c.didClose(ctx, path); err != nil {
 			return written, err
 		}
@@ -72,7 +78,7 @@ func (c *Client) didOpen(ctx context.Context, plan Plan, data []byte) error {
 		params["dependencyBuildMode"] = c.profile.DependencyBuildMode
 	}
 	c.Track(uri)
-	t := &text{uri: uri, version: plan.Version, mark: c.Mark()}
+	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: c.Mark()}
 	if err := c.wire.Notify(ctx, "textDocument/didOpen", params); err != nil {
 		c.Untrack(uri)
 		return err
@@ -88,15 +94,12 @@ func (c *Client) didOpen(ctx context.Context, plan Plan, data []byte) error {
 // servers check only then.
 func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
 	uri, mark, content := PathToURI(plan.Path), c.Mark(), string(data)
-	err := c.wire.Notify(ctx, "textDocument/didChange", map[string]any{
-		"textDocument":   map[string]any{"uri": uri, "version": plan.Version},
-		"contentChanges": []any{map[string]string{"text": content}},
-	})
+	err := c.wire.Notify(ctx, "textDocument/didChange", changeParams(uri, plan.Version, content))
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
-	t := &text{uri: uri, version: plan.Version, mark: mark}
+	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: mark}
 	if old := c.texts[plan.Path]; old != nil {
 		t.pulled = old.pulled
 	}
@@ -113,6 +116,27 @@ func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
 	// The change is sent whatever becomes of this; a broken stream shows at the next use.
 	_ = c.wire.Notify(ctx, "textDocument/didSave", params)
 	return nil
+}
+
+func changeParams(uri string, version int32, content string) map[string]any {
+	return map[string]any{
+		"textDocument":   map[string]any{"uri": uri, "version": version},
+		"contentChanges": []any{map[string]string{"text": content}},
+	}
+}
+
+// catchUp sends a document that is about to be closed what its file holds now, if that
+// is something else. A closed document is what is on disk, but a server may keep the
+// text it was sent: tsserver reads the file again only if the text was ever changed.
+func (c *Client) catchUp(ctx context.Context, path string) error {
+	c.mu.Lock()
+	t := c.texts[path]
+	c.mu.Unlock()
+	data, err := os.ReadFile(path)
+	if err != nil || t == nil || t.sum == sha256.Sum256(data) || c.caps.resync {
+		return nil // a file that is gone is the watcher's to tell
+	}
+	return c.wire.Notify(ctx, "textDocument/didChange", changeParams(t.uri, t.version+1, string(data)))
 }
 
 func (c *Client) didClose(ctx context.Context, path string) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +38,27 @@ func TestAPlanIsSentInOrder(t *testing.T) {
 		`textDocument/didClose {"textDocument":{"uri":"file:///p/a%20b"}}`,
 		`textDocument/didOpen {"dependencyBuildMode":"never","textDocument":{"languageId":"x","text":"","uri":"file:///p/c","version":1}}`,
 	}, got)
+}
+
+func TestADocumentIsClosedWithWhatItsFileHolds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	c, w := newClient(t, Profile{Complete: CompleteVersion}, pushing)
+	for disk, want := range map[string][]string{
+		"sent":  {"textDocument/didOpen", "textDocument/didClose"},
+		"other": {"textDocument/didOpen", "textDocument/didChange", "textDocument/didClose"},
+		"":      {"textDocument/didOpen", "textDocument/didClose"},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(disk), 0o600))
+		if disk == "" {
+			require.NoError(t, os.Remove(path))
+		}
+		_, err := c.Sync(t.Context(), Plan{Kind: PlanOpen, Path: path, Version: 1}, []byte("sent"))
+		require.NoError(t, err)
+		n, err := c.Sync(t.Context(), Plan{Close: []string{path}}, nil)
+		require.NoError(t, err)
+		assert.Equal(t, 1, n)
+		assert.Equal(t, want, w.methods(), disk)
+	}
 }
 
 func TestAServerThatTakesNoChangesIsReopened(t *testing.T) {

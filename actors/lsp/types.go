@@ -1,6 +1,10 @@
 package lsp
 
-import "github.com/seed-f6977891/hearth/messages"
+import (
+	"encoding/json"
+
+	"github.com/seed-f6977891/hearth/messages"
+)
 
 // The values that reports are made of. Positions count in UTF-16 code units whatever
 // the server counts in; a diagnostic's severity is 0 where the server gave none.
@@ -14,8 +18,8 @@ type (
 type Profile struct {
 	// Name is the server's name in errors until the server has said its own.
 	Name string
-	// InitializationOptions goes into the initialize request as it is.
-	InitializationOptions any
+	// InitializationOptions goes into the initialize request as it is; nil: absent.
+	InitializationOptions json.RawMessage
 	// Settings answers workspace/configuration: an item's section "a.b" is looked up
 	// by its parts. Where it isn't empty, it is also sent once with
 	// workspace/didChangeConfiguration, which some servers want instead of asking.
@@ -25,6 +29,9 @@ type Profile struct {
 	// Encoding overrides what the server says it counts characters in, for servers
 	// that count code points and don't say so.
 	Encoding Encoding
+	// Sources are globs of the files whose changes matter to the server. They are watched
+	// for a server that doesn't ask for any to be; see Documents.FilesChanged.
+	Sources []string
 	// DependencyBuildMode goes into didOpen as Lean's extension; empty: absent.
 	DependencyBuildMode string
 }
