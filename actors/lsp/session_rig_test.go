@@ -1,7 +1,6 @@
 package lsp_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync"
@@ -169,6 +168,17 @@ func (b *bench) settled(id messages.OperationID, verdict messages.Verdict, cause
 	return messages.Settled{From: b.session.Ref(), ID: id, Verdict: verdict, Cause: cause}
 }
 
+// settledNow are the calls that were settled since the last time, all of them healthy.
+func (b *bench) settledNow() (ids []messages.OperationID) {
+	b.t.Helper()
+	for _, msg := range b.Parent.Take() {
+		settled := msg.(messages.Settled)
+		assert.Equal(b.t, messages.Healthy, settled.Verdict)
+		ids = append(ids, settled.ID)
+	}
+	return ids
+}
+
 // snapshot is the last one that was published.
 func (b *bench) snapshot() messages.SessionSnapshot {
 	b.t.Helper()
@@ -225,72 +235,4 @@ func (b *bench) methods() (names []string) {
 		names = append(names, sent.Method)
 	}
 	return names
-}
-
-// asked is one call with what its caller sees.
-type asked[T any] struct {
-	id    messages.OperationID
-	reply messages.ReplyTo[T]
-}
-
-// got is the answer that the call has by now, and has once.
-func (a asked[T]) got(t testing.TB) (T, error) {
-	t.Helper()
-	synctest.Wait()
-	require.Len(t, a.reply.Answer(), 1, "no answer")
-	result := <-a.reply.Answer()
-	return result.Value, result.Err
-}
-
-func (a asked[T]) err(t testing.TB) error {
-	t.Helper()
-	_, err := a.got(t)
-	require.Error(t, err)
-	return err
-}
-
-func (a asked[T]) ok(t testing.TB) T {
-	t.Helper()
-	value, err := a.got(t)
-	require.NoError(t, err)
-	return value
-}
-
-func (a asked[T]) pending(t testing.TB) {
-	t.Helper()
-	synctest.Wait()
-	assert.Empty(t, a.reply.Answer(), "it has an answer")
-}
-
-func (b *bench) head(with []func(*messages.Head)) messages.Head {
-	head := messages.Head{ID: messages.OperationID(b.System.NextID()), Key: b.cfg.Key, Ctx: b.t.Context(), Timeout: timeout}
-	for _, change := range with {
-		change(&head)
-	}
-	return head
-}
-
-func within(d time.Duration) func(*messages.Head) { return func(h *messages.Head) { h.Timeout = d } }
-
-func under(ctx context.Context) func(*messages.Head) { return func(h *messages.Head) { h.Ctx = ctx } }
-
-func send[T any](b *bench, id messages.OperationID, op messages.Operation, reply messages.ReplyTo[T]) asked[T] {
-	b.session.Send(op)
-	synctest.Wait()
-	return asked[T]{id, reply}
-}
-
-func (b *bench) hover(path string, with ...func(*messages.Head)) asked[messages.HoverReport] {
-	reply, head := messages.NewReplyTo[messages.HoverReport](), b.head(with)
-	return send(b, head.ID, messages.Hover{Head: head, Target: messages.Target{Path: path, LanguageID: "go"}, Reply: reply}, reply)
-}
-
-func (b *bench) diagnose(path string, with ...func(*messages.Head)) asked[messages.DiagnosticsReport] {
-	reply, head := messages.NewReplyTo[messages.DiagnosticsReport](), b.head(with)
-	return send(b, head.ID, messages.Diagnostics{Head: head, Target: messages.Target{Path: path, LanguageID: "go"}, Reply: reply}, reply)
-}
-
-func (b *bench) query(query messages.Query, with ...func(*messages.Head)) asked[messages.QueryReport] {
-	query.Reply, query.Head = messages.NewReplyTo[messages.QueryReport](), b.head(with)
-	return send(b, query.ID, query, query.Reply)
 }
