@@ -31,6 +31,10 @@ func newChild(leader *Process, spec procscan.Spec) *Child {
 	c := &Child{Process: leader, Spec: spec}
 	c.stdin, c.ProgramIn = net.Pipe()
 	c.stdout, c.ProgramOut = net.Pipe()
+	leader.onEnd = func() {
+		_ = c.ProgramIn.Close()
+		_ = c.ProgramOut.Close()
+	}
 	return c
 }
 

@@ -43,6 +43,7 @@ type Process struct {
 	unkillable  bool
 	ended       chan struct{}
 	status      procscan.Status
+	onEnd       func() // what the kernel does at its end; the machine is locked
 }
 
 // IgnoreTERM makes SIGTERM do nothing to the process.
@@ -147,9 +148,13 @@ func (p *Process) Exit(status procscan.Status) {
 }
 
 func (p *Process) end(status procscan.Status) {
-	if !p.hasEnded() {
-		p.status = status
-		close(p.ended)
+	if p.hasEnded() {
+		return
+	}
+	p.status = status
+	close(p.ended)
+	if p.onEnd != nil {
+		p.onEnd()
 	}
 }
 

@@ -30,8 +30,9 @@ type lean struct {
 func startLean(t *testing.T, knobs ...string) *lean {
 	t.Helper()
 	l := &lean{t: t, journal: standins.JournalPath(t), project: standins.Project(t, "lean")}
-	l.Runtime = l.start(knobs...)
 	standins.EndSurvivors(t, l.journal)
+	t.Cleanup(func() { standins.AwaitNoSurvivor(t, l.journal) }) // after every runtime's Close
+	l.Runtime = l.start(knobs...)
 	return l
 }
 
@@ -45,10 +46,7 @@ func (l *lean) start(knobs ...string) *supervisor.Runtime {
 	standins.WriteKnobs(l.t, l.project, bin.LeanEnv(l.journal, knobs...)...)
 	rt, err := supervisor.Start(l.t.Context(), cfg)
 	require.NoError(l.t, err)
-	l.t.Cleanup(func() {
-		assert.NoError(l.t, rt.Close())
-		standins.AwaitNoSurvivor(l.t, l.journal)
-	})
+	l.t.Cleanup(func() { assert.NoError(l.t, rt.Close()) })
 	return rt
 }
 
