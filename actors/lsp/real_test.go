@@ -231,6 +231,7 @@ func (p *realProject) errors(name string) (found []string) {
 func TestRealServersAreAnsweredTruthfully(t *testing.T) {
 	for name, server := range realServers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they mostly wait for a second of quiet
 			p := launch(t, server)
 			p.write(p.use, p.bad)
 			assert.NotEmpty(t, p.errors(p.use), "an error")
