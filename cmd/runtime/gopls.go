@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-f6977891/hearth/messages"
-	"github.com/seed-f6977891/hearth/supervisor/config"
+	"github.com/seed-f6977891/hearth/procscan"
 )
 
 // goplsModule is what the demo installs where no gopls is in PATH: one version, so
@@ -25,7 +25,7 @@ const lockInterval = 100 * time.Millisecond
 // gopls gives the Go language server: that in PATH, else one of hearth's own in the
 // user's cache directory, which it installs through the Go toolchain.
 func (a *app) gopls(ctx context.Context) (program, origin string, err error) {
-	if program, err := config.LookPath("gopls", a.environ("PATH")); err == nil {
+	if program, err := procscan.LookPath("gopls", "", a.environ("PATH")); err == nil {
 		return program, "from PATH", nil
 	}
 	cache, err := os.UserCacheDir()

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-f6977891/hearth/procscan"
 )
 
 // Install names the program that a daemon runs. Installations with different ids live
@@ -47,7 +49,7 @@ func ThisInstall() (Install, error) {
 	if strings.Contains(found, "/") {
 		found, err = filepath.Abs(found)
 	} else {
-		found, err = LookPath(found, os.Getenv("PATH"))
+		found, err = procscan.LookPath(found, "", os.Getenv("PATH"))
 	}
 	if err != nil || !sameFile(found, running) {
 		found = running

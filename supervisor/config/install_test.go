@@ -108,27 +108,6 @@ func program(t *testing.T, path string) string {
 	return path
 }
 
-// Neither the working directory nor an entry of PATH that means it is looked at.
-func TestProgramsAreFoundInAbsoluteEntriesOfPathOnly(t *testing.T) {
-	dir := realTemp(t)
-	t.Chdir(dir)
-	program(t, filepath.Join(dir, "here"))
-	found := program(t, filepath.Join(dir, "bin", "tool"))
-	write(t, filepath.Join(dir, "bin", "data"), "")
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin", "folder"), 0o755))
-	path := ":.:bin:" + filepath.Join(dir, "bin") + ":"
-	got, err := LookPath("tool", path)
-	require.NoError(t, err)
-	assert.Equal(t, found, got)
-	got, err = LookPath(found, "")
-	require.NoError(t, err)
-	assert.Equal(t, found, got)
-	for _, missing := range []string{"here", "./here", "bin/tool", "data", "folder", filepath.Join(dir, "bin", "data"), ""} {
-		_, err := LookPath(missing, path)
-		assert.Error(t, err, missing)
-	}
-}
-
 func TestTheFirstAlternativeThatIsThereIsTaken(t *testing.T) {
 	bin := realTemp(t)
 	python := BuiltinLanguages()["python"]

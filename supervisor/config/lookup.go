@@ -2,37 +2,13 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
 )
-
-// LookPath finds a program's file: an absolute path is its own, a bare name is looked
-// for in path, a list as in PATH. Entries that are empty or relative are passed over:
-// they mean the working directory, and a daemon has none that anybody meant.
-func LookPath(program, path string) (string, error) {
-	candidates := []string{program}
-	if !strings.Contains(program, "/") {
-		candidates = nil
-		for _, dir := range filepath.SplitList(path) {
-			candidates = append(candidates, filepath.Join(dir, program))
-		}
-	}
-	for _, file := range candidates {
-		if filepath.IsAbs(file) && executable(file) {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("%s is not an executable file or not found in PATH", program)
-}
-
-func executable(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
 
 // Find takes the first of a profile's commands whose program is found in path, and
 // gives it with the program's absolute path. If there is none, the error is a
@@ -44,7 +20,7 @@ func (l Language) Find(commands []Command, path, dir string) (Command, error) {
 	}
 	var missing []string
 	for _, command := range commands {
-		file, err := LookPath(command[0], path)
+		file, err := procscan.LookPath(command[0], "", path)
 		if err == nil {
 			return slices.Concat(Command{file}, command[1:]), nil
 		}
