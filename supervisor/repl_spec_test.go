@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,8 +138,8 @@ func (n *node) impatient(random *rand.Rand, marker string) string {
 	if random.IntN(8) == 0 {
 		defer time.AfterFunc(upTo(random, 500*time.Millisecond), hangUp).Stop()
 	}
-	takes := upTo(random, 20 * time.Millisecond)
-	timeout := upTo(random, 3 * time.Second)
+	takes := upTo(random, 20*time.Millisecond)
+	timeout := upTo(random, 3*time.Second)
 	if random.IntN(16) == 0 {
 		takes = timeout + time.Second
 	}
@@ -207,4 +209,45 @@ func TestProjectWhoseREPLCannotStartTellsWhyAtOnce(t *testing.T) {
 		assert.Less(n.t, time.Since(began), time.Second)
 		assert.False(n.t, strings.Contains(err.Error(), "\n"))
 	})
+}
+
+// faulty is a message that its receiver fails at.
+type faulty struct {
+	messages.StatusQuery
+	fault func()
+}
+
+func (f faulty) Refuse(error) { f.fault() }
+
+func TestFailureAnywhereAboveAChildCostsTheCallsOfThatPartAndNoCapacity(t *testing.T) {
+	slow := fakes.Repl{Answer: func(_ *fakes.Child, code string) string {
+		if code == "slow" {
+			time.Sleep(time.Minute)
+		}
+		return fakes.Result(code)
+	}}
+	for kind, lost := range map[string]int32{"worker": 1, "pool": 2} {
+		for name, fault := range map[string]func(){"panic": func() { panic("boom") }, "goexit": runtime.Goexit} {
+			onNode(t, kind+" by "+name, slow, inMode(config.Resident), func(n *node) {
+				_, err := n.run(n.t.Context(), "x", time.Minute)
+				require.NoError(n.t, err)
+				var calls sync.WaitGroup
+				var unknown atomic.Int32
+				for range 2 {
+					calls.Go(func() {
+						if _, err := n.run(n.t.Context(), "slow", 2*time.Minute); messages.KindOf(err) == messages.KindOutcomeUnknown {
+							unknown.Add(1)
+						}
+					})
+				}
+				time.Sleep(time.Second)
+				n.Actor(kind).Send(faulty{fault: fault})
+				calls.Wait()
+				assert.Equal(n.t, lost, unknown.Load(), "calls of unknown outcome")
+				_, err = n.run(n.t.Context(), "x", time.Minute)
+				require.NoError(n.t, err)
+				n.expectIdleAgain()
+			})
+		}
+	}
 }

@@ -13,12 +13,12 @@ import (
 
 // NewPoolWith makes a Pool over other workers than its own.
 func NewPoolWith(cfg PoolConfig, worker func() func(*actors.Self) actors.Behaviour) func(*actors.Self) actors.Behaviour {
-	return newPool(cfg, func(WorkerConfig) func(*actors.Self) actors.Behaviour { return worker() })
+	return newPool(cfg, func(workerConfig) func(*actors.Self) actors.Behaviour { return worker() })
 }
 
 // NewWorker makes a Worker alone.
 func NewWorker(cfg PoolConfig) func(*actors.Self) actors.Behaviour {
-	return newWorker(WorkerConfig{PoolConfig: cfg})
+	return newWorker(workerConfig{PoolConfig: cfg})
 }
 
 // Assignment is what gives a Worker a call.

@@ -71,7 +71,7 @@ type Pool struct {
 	cfg     PoolConfig
 	self    *actors.Self
 	machine *actors.Machine[poolState]
-	workers func(WorkerConfig) func(*actors.Self) actors.Behaviour
+	workers func(workerConfig) func(*actors.Self) actors.Behaviour
 
 	warm     []string
 	headers  *Headers // nil where there is no header to judge
@@ -143,7 +143,7 @@ type (
 // NewPool makes the Pool of one project and begins to start its workers.
 func NewPool(cfg PoolConfig) func(*actors.Self) actors.Behaviour { return newPool(cfg, newWorker) }
 
-func newPool(cfg PoolConfig, workers func(WorkerConfig) func(*actors.Self) actors.Behaviour) func(*actors.Self) actors.Behaviour {
+func newPool(cfg PoolConfig, workers func(workerConfig) func(*actors.Self) actors.Behaviour) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
 		p := &Pool{cfg: cfg, self: self, workers: workers, slots: make([]poolSlot, cfg.Workers),
 			queue: NewQueue[messages.OperationID](cfg.Workers, cfg.Resident), calls: make(map[messages.OperationID]*poolCall)}

@@ -45,7 +45,7 @@ func (p *Pool) onPrepared(msg prepared) {
 func (p *Pool) refill() {
 	for _, at := range p.queue.Starts(time.Now()) {
 		p.slots[at] = poolSlot{worker: p.self.Spawn("worker", fmt.Sprint(at),
-			p.workers(WorkerConfig{PoolConfig: p.cfg, warm: p.warm}))}
+			p.workers(workerConfig{PoolConfig: p.cfg, warm: p.warm}))}
 	}
 	if p.timer != nil {
 		p.timer.Stop()

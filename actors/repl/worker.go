@@ -9,8 +9,8 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 )
 
-// WorkerConfig is one Worker's.
-type WorkerConfig struct {
+// workerConfig is one Worker's.
+type workerConfig struct {
 	PoolConfig
 	warm []string // what Warm gave
 }
@@ -44,7 +44,7 @@ type WorkerConfig struct {
 // follows as Settled. A child whose output ended has exitWait to bring its exit
 // status, which says more; and one that exited may still have its reply in the pipe.
 type Worker struct {
-	cfg        WorkerConfig
+	cfg        workerConfig
 	self       *actors.Self
 	machine    *actors.Machine[workerState]
 	generation uint64
@@ -139,7 +139,7 @@ type outcome struct {
 	rss    int64
 }
 
-func newWorker(cfg WorkerConfig) func(*actors.Self) actors.Behaviour {
+func newWorker(cfg workerConfig) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
 		w := &Worker{cfg: cfg, self: self, generation: self.System().NextID(), born: time.Now(), cut: func() {}}
 		w.repl.id = messages.TreeID(self.System().NextID())
