@@ -251,3 +251,24 @@ func TestFailureAnywhereAboveAChildCostsTheCallsOfThatPartAndNoCapacity(t *testi
 		}
 	}
 }
+
+func TestShutdownLetsWaitingCallsHaveTheirFreshChildren(t *testing.T) {
+	slow := fakes.Repl{Answer: func(_ *fakes.Child, code string) string {
+		time.Sleep(time.Second)
+		return fakes.Result(code)
+	}}
+	onNode(t, "drain", slow, func(cfg *supervisor.Config) { cfg.REPL.WorkersPerProject = 1 }, func(n *node) {
+		var calls sync.WaitGroup
+		for range 5 {
+			calls.Go(func() {
+				report, err := n.run(n.t.Context(), "x", time.Minute)
+				assert.NoError(n.t, err)
+				assert.Equal(n.t, "x", report.Result)
+			})
+		}
+		time.Sleep(2500 * time.Millisecond) // one is answered, one runs, the others wait
+		require.NoError(n.t, n.Shutdown(n.t.Context()))
+		calls.Wait()
+		assert.Empty(n.t, n.machine.Alive())
+	})
+}
