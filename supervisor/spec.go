@@ -32,10 +32,8 @@ func (rt *Runtime) lspCache() cache.Config {
 func sessionConfig(cfg config.Config, key messages.Key) lsp.SessionConfig {
 	language := cfg.Languages[key.Language]
 	profile := lsp.Profile{Name: language.Server.Commands[0][0], Settings: language.Server.Settings,
-		Complete: completeness[language.Server.Complete]}
-	if options := language.Server.InitializationOptions; options != nil {
-		profile.InitializationOptions = options
-	}
+		Complete: completeness[language.Server.Complete], InitializationOptions: language.Server.InitializationOptions,
+		Sources: sources(language.Extensions)}
 	if profile.Complete == lsp.CompleteLean {
 		profile.DependencyBuildMode = "once" // as editors do: build once, then ask for a restart
 	}
@@ -47,6 +45,15 @@ func sessionConfig(cfg config.Config, key messages.Key) lsp.SessionConfig {
 		Connect: func(pipes messages.Pipes, answers lsp.Answers) lsp.Wire {
 			return lsp.NewWire(pipes.Stdout, pipes.Stdin, writeStall, answers)
 		}}
+}
+
+// sources are the files of a language whose change a server must notice.
+func sources(extensions []string) []string {
+	globs := make([]string, 0, len(extensions))
+	for _, extension := range extensions {
+		globs = append(globs, "**/*"+extension)
+	}
+	return globs
 }
 
 var completeness = map[config.Complete]lsp.Complete{

@@ -189,7 +189,7 @@ func (s *Session) Receive(msg any) {
 		s.onCall(msg)
 	case docsClosed, expireDocs:
 		s.onDocuments(msg)
-	case news, probed, exitKnown, watching, watchEnded:
+	case news, probed, exitKnown, watching, filesChanged, watchEnded:
 		s.onNews(msg)
 	case messages.Launched, initialized:
 		s.onStarting(msg)
@@ -242,6 +242,7 @@ func (s *Session) onInitialized(err error) {
 		s.machine.Become(ready)
 		s.self.Event(messages.EventReady, s.cfg.Key, s.server)
 		s.self.TellParent(messages.Ready{From: s.self.Ref()})
+		s.updateWatch()
 	}
 }
 

@@ -118,9 +118,14 @@ func (s *Session) begin(c *call) {
 		return
 	}
 	s.docs.Enter(c.id, c.claim, time.Now())
-	id, path, read := c.id, c.claim.Path, s.read
-	actors.Go(s.self, c.ctx, func(context.Context) ([]byte, error) { return read(path) },
-		func(text []byte, err error) any { return fileRead{id, text, err} }, nil)
+	id, path, read, watcher := c.id, c.claim.Path, s.read, s.watcher
+	if !c.asksOthers() {
+		watcher = nil
+	}
+	actors.Go(s.self, c.ctx, func(ctx context.Context) ([]byte, error) {
+		flush(ctx, watcher) // before the file is read: its own change is told before its didChange
+		return read(path)
+	}, func(text []byte, err error) any { return fileRead{id, text, err} }, nil)
 }
 
 // onCall handles what concerns one call. The answer of a worker whose call is no longer

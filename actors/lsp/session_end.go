@@ -23,6 +23,8 @@ func (s *Session) onNews(msg any) {
 	case watching:
 		s.watcher = msg.watcher
 		s.updateWatch() // the server may have wished for more meanwhile
+	case filesChanged:
+		s.docs.FilesChanged(msg.paths, msg.unwatched)
 	case watchEnded:
 		s.watcher = nil
 		if msg.err != nil && s.machine.In(initializing, ready) {

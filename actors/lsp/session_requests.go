@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
 )
 
@@ -20,7 +19,6 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 	switch op := c.op.(type) {
 	case messages.Diagnostics:
 		return func(ctx context.Context) (func(), error) {
-			flush(ctx, watcher)
 			found, err := client.Diagnostics(ctx, doc)
 			report := messages.DiagnosticsReport{File: doc.Path, Version: int(found.Version), Server: client.Server(),
 				Diagnostics: reported(found.Diagnostics), Duration: time.Since(began)}
@@ -34,7 +32,9 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 		}
 	case messages.Query:
 		return func(ctx context.Context) (func(), error) {
-			flush(ctx, watcher)
+			if doc.Path == "" {
+				flush(ctx, watcher) // with a file, it was done before that was read
+			}
 			params, err := queryParams(client, doc, op)
 			if err != nil {
 				return nil, err
@@ -47,6 +47,12 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 	return func(context.Context) (func(), error) {
 		return nil, fmt.Errorf("a language server does not serve a %T", c.op)
 	}
+}
+
+// asksOthers tells whether the answer depends on files beside the call's own.
+func (c *call) asksOthers() bool {
+	_, query := c.op.(messages.Query)
+	return query || c.claim.Diagnoses
 }
 
 // flush lets the server hear of other files' changes first. Where that can't be had in
@@ -159,34 +165,4 @@ func (s *Session) timeoutError(c *call, err error) error {
 		}
 	}
 	return timeout
-}
-
-// updateWatch follows what the server wants to hear of files: it begins to watch with
-// the first wish and stops at the session's end.
-func (s *Session) updateWatch() {
-	patterns := s.client.WatchPatterns()
-	switch {
-	case s.watcher != nil:
-		s.watcher.SetPatterns(patterns)
-	case s.unwatch == nil && len(patterns) > 0 && s.cfg.NewNotifier != nil:
-		s.watch(patterns)
-	}
-}
-
-// watch lets a worker watch until the session ends. Opening a Notifier waits for the
-// kernel, so the worker does that too, and hands the Watcher over before it goes on.
-func (s *Session) watch(patterns []Pattern) {
-	ctx, cancel := context.WithCancel(s.self.Context())
-	s.unwatch = cancel
-	self, client, open, root, unwatched := s.self, s.client, s.cfg.NewNotifier, s.cfg.Key.Root, s.cfg.Unwatched
-	actors.Go(s.self, ctx, func(ctx context.Context) (struct{}, error) {
-		notifier, err := open()
-		if err != nil {
-			return struct{}{}, err
-		}
-		watcher := NewWatcher(root, unwatched, notifier)
-		watcher.SetPatterns(patterns)
-		self.Tell(watching{watcher})
-		return struct{}{}, watcher.Run(ctx, client.FilesChanged)
-	}, func(_ struct{}, err error) any { return watchEnded{err} }, nil)
 }

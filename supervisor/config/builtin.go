@@ -1,5 +1,7 @@
 package config
 
+import "encoding/json"
+
 // builtinOrder is the order in which languages are tried by a project's markers: the
 // most telling markers first, since a Makefile or .git is in projects of every kind.
 var builtinOrder = []string{"lean", "go", "python", "typescript", "c", "bash"}
@@ -48,8 +50,11 @@ func golang() Language {
 		Extensions:  []string{".go"},
 		ID:          "go",
 		Install:     map[string]string{"gopls": "go install golang.org/x/tools/gopls@latest"},
-		Server:      Server{Commands: []Command{{"gopls"}}, Complete: CompleteVersion},
-		REPL:        Worker{Protocol: ProtocolNone},
+		Server: Server{Commands: []Command{{"gopls"}}, Complete: CompleteVersion,
+			// Without it gopls holds deeper findings back for a second, and what it has
+			// published says nothing about a change in another file.
+			InitializationOptions: json.RawMessage(`{"pullDiagnostics":true}`)},
+		REPL: Worker{Protocol: ProtocolNone},
 	}
 }
 
