@@ -11,7 +11,7 @@ func (c *cache) operation(op messages.Operation) {
 		op.Refuse(messages.ErrClosing)
 		return
 	}
-	admitted := &claim{op: op}
+	admitted := c.ledger.newClaim(op)
 	c.inHand = append(c.inHand, admitted)
 	admitted.head = op.Header()
 	admitted.weight = c.cfg.Weight(admitted.head.Key)
@@ -40,7 +40,7 @@ func (c *cache) carryOut(decisions []decision) {
 		case outdate:
 			c.self.Send(d.victims[0].entry, messages.Outdated{})
 		case refuse:
-			c.refuse(d.claim, outOfTime(d.claim.head, d.claim.since, d.reason))
+			c.refuse(d.claim, outOfTime(&d.claim.head, d.claim.since, d.reason))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (c *cache) expired(msg expired) {
 	}
 	c.ledger.leave(claim)
 	c.publishChanges()
-	c.refuse(claim, outOfTime(claim.head, claim.since, reason))
+	c.refuse(claim, outOfTime(&claim.head, claim.since, reason))
 	c.serve() // those behind may have waited only for this one's turn
 }
 
@@ -134,6 +134,7 @@ func (c *cache) leaseReleased(msg messages.LeaseReleased) {
 		return
 	}
 	c.serve()
+	c.ledger.recycle(claim)
 }
 
 // again queues an operation that came back unused, at its old place; only once, and

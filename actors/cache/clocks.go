@@ -34,7 +34,7 @@ type expired struct{ id messages.OperationID }
 
 // outOfTime is the answer to an operation whose wait has ended: Busy at a deadline,
 // whosever it was, since nothing was started; Cancelled after a cancel.
-func outOfTime(head messages.Head, since time.Time, reason messages.BusyReason) error {
+func outOfTime(head *messages.Head, since time.Time, reason messages.BusyReason) error {
 	if err := head.Ctx.Err(); err != nil && messages.KindOf(err) == messages.KindCancelled {
 		return messages.Errorf(messages.KindCancelled, "the caller left while it waited for %s: %w", head.Key.Root, context.Cause(head.Ctx))
 	}

@@ -22,8 +22,9 @@ const (
 type decision struct {
 	act     act
 	claim   *claim
-	victims []*row
-	reason  messages.BusyReason
+	row     *row                // the claim's key, if it occupies anything
+	victims []*row              // of evict
+	reason  messages.BusyReason // of refuse
 }
 
 // turn is one walk over the queue.
@@ -57,67 +58,77 @@ func (l *ledger) serve(now time.Time, fresh ...*claim) []decision {
 	for at := l.queue.first; at != nil && !t.blocked; {
 		c := at.member
 		at = at.next // before c may be taken out
-		l.apply(l.decide(now, c, &t))
+		l.settle(now, c, &t)
 	}
 	for _, c := range fresh {
 		if c.row == nil && !c.waiting && l.claims[c.head.ID] == c {
-			l.apply(l.decide(now, c, &t))
+			l.settle(now, c, &t)
 		}
 	}
 	return l.out
 }
 
+// settle decides first and changes afterwards.
+func (l *ledger) settle(now time.Time, c *claim, t *turn) {
+	d := decision{claim: c, row: l.rows[c.head.Key]}
+	l.decide(now, &d, t)
+	l.apply(&d)
+}
+
 // decide changes nothing but the turn: what it refuses has cost nobody anything.
-func (l *ledger) decide(now time.Time, c *claim, t *turn) decision {
+func (l *ledger) decide(now time.Time, d *decision, t *turn) {
+	c, r := d.claim, d.row
 	left := c.head.AcquireBy.Sub(now)
-	r := l.rows[c.head.Key]
 	if r.serves(c) {
 		switch {
 		case left <= 0:
-			return decision{act: refuse, claim: c, reason: messages.Slot}
+			d.act, d.reason = refuse, messages.Slot
 		case t.blocked:
-			return decision{act: wait, claim: c}
+			d.act = wait
+		default:
+			d.act = grant
 		}
-		return decision{act: grant, claim: c}
+		return
 	}
 	switch {
 	case left < c.creation:
-		return decision{act: refuse, claim: c, reason: messages.CreationBudget}
+		d.act, d.reason = refuse, messages.CreationBudget
 	case left <= 0:
-		return decision{act: refuse, claim: c, reason: messages.Slot}
+		d.act, d.reason = refuse, messages.Slot
 	case r != nil && !r.ending && r.leases == 0: // stale: its room is for this one
 		t.spare += r.weight
 		t.promise(c.head.Key, c.weight)
-		return decision{act: evict, claim: c, victims: []*row{r}}
+		d.act, d.victims = evict, []*row{r}
 	case t.blocked, r != nil && !r.ending:
-		return decision{act: wait, claim: c}
+		d.act = wait
+	default:
+		d.act, d.victims = l.makeRoom(c, r, t)
 	}
-	return l.makeRoom(c, r, t)
 }
 
 // makeRoom decides for a claim whose key has to be created, r being what is ending
 // under that key, if anything is.
-func (l *ledger) makeRoom(c *claim, r *row, t *turn) decision {
+func (l *ledger) makeRoom(c *claim, r *row, t *turn) (act, []*row) {
 	if _, ok := t.promised[c.head.Key]; ok {
-		return decision{act: wait, claim: c} // and joins that creation
+		return wait, nil // and joins that creation
 	}
 	if t.spare >= c.weight {
 		t.promise(c.head.Key, c.weight)
 		if r == nil && l.limit-l.occupied >= c.weight {
-			return decision{act: create, claim: c}
+			return create, nil
 		}
-		return decision{act: wait, claim: c}
+		return wait, nil
 	}
 	victims := l.victims(c.weight - t.spare)
 	if victims == nil {
 		t.blocked = true
-		return decision{act: wait, claim: c}
+		return wait, nil
 	}
 	for _, victim := range victims {
 		t.spare += victim.weight
 	}
 	t.promise(c.head.Key, c.weight)
-	return decision{act: evict, claim: c, victims: victims}
+	return evict, victims
 }
 
 // victims gives the idle keys that were not used for longest, enough to free need,
@@ -139,15 +150,8 @@ func (r *row) serves(c *claim) bool {
 }
 
 // apply changes the ledger as decided, and reports what the Cache has to do.
-func (l *ledger) apply(d decision) {
-	c := d.claim
-	r := l.rows[c.head.Key]
-	if d.act != refuse && r != nil && !r.stale && c.head.Fingerprint.Supersedes(r.fingerprint) {
-		r.stale = true
-		if r.leases > 0 {
-			l.out = append(l.out, decision{act: outdate, claim: c, victims: []*row{r}})
-		}
-	}
+func (l *ledger) apply(d *decision) {
+	c, r := d.claim, d.row
 	switch d.act {
 	case refuse:
 		l.leave(c)
@@ -163,17 +167,30 @@ func (l *ledger) apply(d decision) {
 		}
 		l.lease(c, r)
 	case evict:
+		l.outdate(c, r)
 		for _, victim := range d.victims {
 			l.end(victim)
 		}
 		c.waiting = true
 	case wait:
+		l.outdate(c, r)
 		if c.waiting {
 			return // it knows
 		}
 		c.waiting = true
 	}
-	l.out = append(l.out, d)
+	l.out = append(l.out, *d)
+}
+
+// outdate marks a key that a waiting claim has seen in a newer state.
+func (l *ledger) outdate(c *claim, r *row) {
+	if r == nil || r.stale || !c.head.Fingerprint.Supersedes(r.fingerprint) {
+		return
+	}
+	r.stale = true
+	if r.leases > 0 {
+		l.out = append(l.out, decision{act: outdate, claim: c, victims: []*row{r}})
+	}
 }
 
 func (l *ledger) lease(c *claim, r *row) {

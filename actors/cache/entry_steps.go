@@ -28,7 +28,9 @@ func (e *entry) expired(id messages.OperationID) {
 	late := e.kept[at]
 	e.kept = slices.Delete(e.kept, at, at+1)
 	e.Publish()
-	late.refuse(outOfTime(late.head, late.since, messages.CreationBudget))
+	reason := outOfTime(&late.head, late.since, messages.CreationBudget)
+	e.self.Event(messages.EventRefused, e.key, reason.Error())
+	late.refuse(reason)
 	e.release(id, messages.Healthy, nil)
 }
 

@@ -50,15 +50,6 @@ func (m *model) key(name string) *modelKey {
 	return nil
 }
 
-func (m *model) op(id messages.OperationID) *modelOp {
-	for _, op := range m.ops {
-		if op.id == id {
-			return op
-		}
-	}
-	return nil
-}
-
 func (m *model) leases(k *modelKey) (n int) {
 	for _, op := range m.ops {
 		if op.on == k {

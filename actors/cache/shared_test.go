@@ -124,7 +124,7 @@ func TestIdleTimeNeverClosesAResourceInUse(t *testing.T) {
 		c := w.call("/a")
 		time.Sleep(hour - 1)
 		assert.Equal(t, 1, w.living())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		assert.NoError(t, c.err(t))
 		time.Sleep(4 * time.Second)
 		assert.Zero(t, w.living(), "two to four seconds after its last release")
