@@ -24,6 +24,7 @@ type Child struct {
 	stage    procscan.Stage
 	group    []*Process // members of the leader's group beside the leader
 	reapErrs []error
+	reapGate chan struct{}
 	groupErr []error
 }
 
@@ -58,6 +59,14 @@ func (c *Child) FailReaps(errs ...error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reapErrs = append(c.reapErrs, errs...)
+}
+
+// HoldReap makes reaps wait; the returned function lets them go on.
+func (c *Child) HoldReap() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reapGate = make(chan struct{})
+	return sync.OnceFunc(func() { close(c.reapGate) })
 }
 
 // FailGroup makes the next looks at the group fail with these errors, in turn.
@@ -157,7 +166,15 @@ func (c *Child) Reap(ctx context.Context) (procscan.Status, error) {
 	if len(c.reapErrs) > 0 {
 		err, c.reapErrs = c.reapErrs[0], c.reapErrs[1:]
 	}
+	gate := c.reapGate
 	c.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return procscan.Status{}, context.Cause(ctx)
+		}
+	}
 	if err != nil {
 		return procscan.Status{}, err
 	}
