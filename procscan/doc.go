@@ -15,6 +15,7 @@
 //	Table      the machine's processes: Scan finds carriers of a mark, Walk lists all (table.go)
 //	scanner    the rules by which a process is a hit, gone, unreadable or unknown (scan.go, round.go)
 //	Sample     the memory of all trees from one walk (sample.go)
+//	Members    what runs in one tree, with command lines and ages (members.go)
 //	Launcher   starts a Child with own pipes, its own session and its marks (launch.go)
 //	Child      the leader of a tree; stays a zombie until Reap (child.go)
 //	RetireGroup  ends the leader's process group, politely first (group.go)

@@ -1,0 +1,43 @@
+package procscan
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+var watched memberSource = procfs{}
+
+func (procfs) args(pid int, buf []byte) ([]byte, error) {
+	return readAll("/proc/"+strconv.Itoa(pid)+"/cmdline", buf, 0)
+}
+
+func (procfs) dir(pid int) (string, error) {
+	return os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+}
+
+// peak reads VmHWM of proc(5), status. A process that is just ending has none.
+func (procfs) peak(pid int) (int64, error) {
+	var buf [4096]byte
+	path := "/proc/" + strconv.Itoa(pid) + "/status"
+	raw, err := readAll(path, buf[:], '\n')
+	if err != nil {
+		return 0, err
+	}
+	return parsePeak(path, raw)
+}
+
+func parsePeak(path string, raw []byte) (int64, error) {
+	_, rest, found := bytes.Cut(raw, []byte("\nVmHWM:"))
+	if !found {
+		return 0, nil
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	number, isKB := bytes.CutSuffix(bytes.TrimSpace(line), []byte(" kB"))
+	kB, err := strconv.ParseInt(string(number), 10, 64)
+	if err != nil || !isKB {
+		return 0, fmt.Errorf("can't read VmHWM in %s: %q", path, line)
+	}
+	return kB << 10, nil
+}

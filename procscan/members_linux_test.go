@@ -1,0 +1,60 @@
+package procscan
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMemberIsSeenWhateverItsName: a name with parentheses and blanks once moved
+// the fields of stat.
+func TestMemberIsSeenWhateverItsName(t *testing.T) {
+	dir := t.TempDir()
+	real, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	const name = "a) S 1 (b"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nsleep 60\n"), 0o755))
+	began := time.Now()
+	child := shell(t, `exec "./`+name+`" -c slow.c`, func(s *Spec) { s.Dir = dir })
+	var seen Member
+	var look Look
+	require.Eventually(t, func() bool {
+		var err error
+		look, err = Members(t.Context(), child.mark)
+		require.NoError(t, err)
+		for _, m := range look.Members {
+			if m.Comm == name && m.PPID == os.Getpid() {
+				seen = m
+				return true
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond)
+	require.Equal(t, child.Identity(), seen.Identity)
+	require.Equal(t, []string{"/bin/sh", "./" + name, "-c", "slow.c"}, seen.Args)
+	require.Equal(t, real, seen.Dir)
+	require.Positive(t, seen.Peak)
+	require.LessOrEqual(t, look.Age(seen.Identity), time.Since(began)+2*time.Second/clockTick)
+	child.end(t)
+	look, err = Members(t.Context(), child.mark)
+	require.NoError(t, err)
+	require.Empty(t, look.Members)
+}
+
+func TestPeakIsReadFromStatus(t *testing.T) {
+	for raw, want := range map[string]int64{
+		"Name:\tx\nVmPeak:\t  100 kB\nVmHWM:\t    12 kB\nVmRSS:\t 5 kB\n": 12 << 10,
+		"Name:\tVmHWM: 9 kB\nState:\tZ (zombie)\n":                        0,
+	} {
+		got, err := parsePeak("status", []byte(raw))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, raw := range []string{"Name:\tx\nVmHWM:\t12 MB\n", "Name:\tx\nVmHWM:\tmany kB\n"} {
+		_, err := parsePeak("status", []byte(raw))
+		require.ErrorContains(t, err, "VmHWM")
+	}
+}
