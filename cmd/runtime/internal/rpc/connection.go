@@ -1,0 +1,206 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/supervisor/wire"
+)
+
+// connection is one client's.
+type connection struct {
+	server *Server
+	conn   *net.UnixConn
+	reader *wire.Reader
+	spoken wire.Protocol // 0: nothing yet
+	ctx    context.Context
+	cancel context.CancelFunc
+	flight flight
+	timing timing
+
+	writing sync.Mutex
+}
+
+func newConnection(s *Server, conn *net.UnixConn) *connection {
+	c := &connection{server: s, conn: conn, flight: newFlight()}
+	c.ctx, c.cancel = context.WithCancel(s.base)
+	c.timing = timing{conn: conn, limit: s.Config.ReadTimeout}
+	c.reader = wire.NewReader(&c.timing)
+	return c
+}
+
+// serve reads requests until the client has no more, and returns when all are answered.
+func (c *connection) serve() {
+	defer c.end()
+	for c.next() {
+	}
+	c.flight.wait()
+}
+
+// end lets go of everything.
+func (c *connection) end() {
+	c.cancel()
+	_ = c.conn.Close()
+}
+
+// next takes one request and tells whether another may follow.
+func (c *connection) next() bool {
+	c.timing.arm(c.spoken != wire.JSONRPC || c.reader.Begun())
+	line, err := c.reader.Next()
+	if err != nil {
+		return c.unreadable(err)
+	}
+	request, err := wire.ParseRequest(line, c.spoken)
+	c.spoken = request.Protocol
+	switch {
+	case err != nil:
+		c.write(request.Refuse(err))
+	case request.Protocol == wire.JSONRPC:
+		c.take(request)
+	default:
+		c.write(c.server.answer(c.ctx, request))
+	}
+	return c.spoken == wire.JSONRPC
+}
+
+// unreadable answers what could not be read, and tells whether to go on.
+func (c *connection) unreadable(err error) bool {
+	switch {
+	case errors.Is(err, io.EOF):
+		c.awaitHangup()
+		return false
+	case errors.Is(err, wire.ErrUnterminated):
+		c.write(c.nobody().Refuse(err))
+		c.awaitHangup()
+		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.late()
+		return false
+	case !isRequestError(err): // reset
+		c.cancel()
+		return false
+	case c.spoken == wire.JSONRPC:
+		c.write(c.nobody().Refuse(err))
+		return true
+	}
+	c.write(c.nobody().Refuse(err))
+	c.linger()
+	return false
+}
+
+func isRequestError(err error) bool { return errors.As(err, new(*wire.RequestError)) }
+
+// nobody is the request of which nothing is known.
+func (c *connection) nobody() wire.Request {
+	return wire.Request{Protocol: max(c.spoken, wire.Version1), ID: []byte("null")}
+}
+
+// late answers a request that did not arrive in time. A server that closes has set the
+// same deadline, to connections with and without a request on its way.
+func (c *connection) late() {
+	switch {
+	case !c.server.isClosing():
+		c.write(c.nobody().Refuse(messages.Errorf(messages.KindTimeout,
+			"no whole request arrived within %s (read_timeout)", c.server.Config.ReadTimeout)))
+	case c.spoken != wire.JSONRPC || c.reader.Begun():
+		c.write(c.nobody().Refuse(messages.ErrClosing))
+	}
+}
+
+// refuse answers the first request of a connection that isn't served.
+func (c *connection) refuse(reason error) {
+	defer c.end()
+	c.timing.limit = min(c.timing.limit, refusalTimeout)
+	c.timing.arm(true)
+	request := c.nobody()
+	if line, err := c.reader.Next(); err == nil {
+		request, _ = wire.ParseRequest(line, 0) // of a bad one there is enough to answer it
+	}
+	if request.ID == nil { // a notification: the client learns it from a message without id
+		request.ID = []byte("null")
+	}
+	c.write(request.Refuse(reason))
+	c.linger()
+}
+
+// linger lets a client that is still sending finish, so that it comes to read the
+// answer: a closed connection would fail its next write.
+func (c *connection) linger() {
+	_ = c.conn.CloseWrite()
+	c.timing.arm(true)
+	for {
+		if _, err := c.reader.Next(); err != nil && !isRequestError(err) {
+			return
+		}
+	}
+}
+
+// write sends one message. What can't be sent has no reader any more: everything that
+// is done for the connection is cancelled.
+func (c *connection) write(line []byte) {
+	if line == nil {
+		return
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := c.conn.Write(line); err != nil {
+		c.server.Log.Warn("a client had gone before its answer", "reason", err, "bytes", len(line))
+		c.end()
+	}
+}
+
+// stopReading makes the reader give up at a time; what is in flight goes on.
+func (c *connection) stopReading(at time.Time) { c.timing.stop(at) }
+
+// timing bounds reads: each of a message's once it has begun, and the wait for one
+// where that is armed.
+type timing struct {
+	conn  *net.UnixConn
+	limit time.Duration
+
+	mu      sync.Mutex
+	armed   bool
+	stopped bool
+}
+
+// arm sets the deadline for the next message, or only for what follows its first byte.
+func (t *timing) arm(now bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.armed = now
+	switch {
+	case t.stopped:
+	case now:
+		_ = t.conn.SetReadDeadline(time.Now().Add(t.limit))
+	default:
+		_ = t.conn.SetReadDeadline(time.Time{})
+	}
+}
+
+func (t *timing) stop(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	_ = t.conn.SetReadDeadline(at)
+}
+
+// Read reads from the connection. A message that is whole in its first bytes, as most
+// are, costs no deadline.
+func (t *timing) Read(p []byte) (int, error) {
+	n, err := t.conn.Read(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n > 0 && !t.armed && !t.stopped && bytes.IndexByte(p[:n], '\n') < 0 {
+		t.armed = true
+		_ = t.conn.SetReadDeadline(time.Now().Add(t.limit))
+	}
+	return n, err
+}
