@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"os"
 	"time"
 
 	"github.com/seed-f6977891/hearth/procscan"
@@ -29,6 +30,7 @@ type Adopt struct {
 	Key   Key
 	Spec  procscan.Spec // without marks: the Supervisor adds fresh ones
 	Start Start
+	Grace time.Duration // between SIGTERM and SIGKILL at its end; 0: the runtime's
 }
 
 // Start says how a tree's leader is found and how long starting it may take.
@@ -95,6 +97,13 @@ type LeaderDown struct {
 // Sweep begins the end of a tree. It is sent to the Supervisor, which knows the
 // Sweeper of the day, and joins an end that has begun.
 type Sweep struct{ Tree TreeID }
+
+// SignalTree sends a signal to the process group of a tree's leader, unless the end of
+// the tree has begun. It is sent to the Supervisor, as Sweep is.
+type SignalTree struct {
+	Tree   TreeID
+	Signal os.Signal
+}
 
 // SweepFailed says that one attempt to end a tree failed; the next follows by itself.
 type SweepFailed struct {
