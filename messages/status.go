@@ -105,6 +105,12 @@ type RuntimeSnapshot struct {
 	Restarts map[string]int // of permanent actors, by name
 	Guard    string         // state of the guard process; empty: none was asked for
 	Limits   []string       // what this platform can't promise
+	// Leftovers says how far the sweep of what dead runtimes left has come; empty: it
+	// is done, or there is none to be made.
+	Leftovers string
+	// Adopted are orphans that came to this process and carry no mark of the runtime:
+	// to which tree they belonged can't be told. They are ended at the shutdown.
+	Adopted []procscan.Info
 }
 
 func (SessionSnapshot) snapshot() {}

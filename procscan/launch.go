@@ -40,6 +40,9 @@ type Spec struct {
 	Marks []Mark
 	Stdio Stdio
 	Mode  Mode
+	// Uncaged keeps the child out of the launcher's Containment: it is to outlive
+	// what is in there.
+	Uncaged bool
 }
 
 // Launcher starts children. Implementations are safe for concurrent use.

@@ -107,7 +107,7 @@ func (l *OSLauncher) start(c *child, spec Spec, env []string, ends *streams) (er
 	}
 	l.starting.RLock()
 	defer l.starting.RUnlock()
-	pid, err := l.startCaged(c, spec.Argv, attr)
+	pid, err := l.startCaged(c, spec, attr)
 	if err == nil {
 		c.id, err = identify(c.leader, pid)
 	}
@@ -127,12 +127,15 @@ func (l *OSLauncher) start(c *child, spec Spec, env []string, ends *streams) (er
 
 // startCaged starts in a control group where that works, and else without: the
 // group may have been refused for a reason that the probe couldn't meet.
-func (l *OSLauncher) startCaged(c *child, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
-	if c.cage = l.containment.newTree(); c.cage != nil {
+func (l *OSLauncher) startCaged(c *child, spec Spec, attr *syscall.ProcAttr) (pid int, err error) {
+	if !spec.Uncaged {
+		c.cage = l.containment.newTree()
+	}
+	if c.cage != nil {
 		caged, sys := *attr, *attr.Sys
 		caged.Sys = &sys
 		leave := c.cage.enter(&sys)
-		c.leader, pid, err = startLeader(c.path, argv, &caged)
+		c.leader, pid, err = startLeader(c.path, spec.Argv, &caged)
 		leave()
 		if err == nil {
 			return pid, nil
@@ -140,7 +143,7 @@ func (l *OSLauncher) startCaged(c *child, argv []string, attr *syscall.ProcAttr)
 		c.cage.remove()
 		c.cage = nil
 	}
-	c.leader, pid, err = startLeader(c.path, argv, attr)
+	c.leader, pid, err = startLeader(c.path, spec.Argv, attr)
 	return pid, err
 }
 

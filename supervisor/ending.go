@@ -37,6 +37,7 @@ func (s *supervisor) onEnd(msg any) {
 func (s *supervisor) abortAll() {
 	if s.machine.In(running, stopping, failed) {
 		s.machine.Become(aborting)
+		s.unhold(holdGuard | holdLeftovers) // what was held is refused
 		s.tellClosables(messages.Abort{})
 	}
 	if s.machine.In(aborting) && len(s.waiting) > 0 {
@@ -56,13 +57,14 @@ func (s *supervisor) tellClosables(msg any) {
 	}
 }
 
-// settle ends the Observer, the last of all, once nothing else is left.
+// settle ends what keeps watch and then the Observer, the last of all, once nothing
+// else is left.
 func (s *supervisor) settle() {
 	if s.machine.In(stopped) {
 		s.answer(nil)
 		return
 	}
-	if !s.machine.In(stopping, aborting) || len(s.census.trees) > 0 || len(s.dead) > 0 || s.self.Workers() > 0 {
+	if !s.machine.In(stopping, aborting) || len(s.census.trees) > 0 || len(s.dead) > 0 || s.self.Workers() > s.keepers() {
 		return
 	}
 	observer := s.observer()
@@ -70,6 +72,9 @@ func (s *supervisor) settle() {
 		if h.Ref() != s.self.Ref() && h != observer {
 			return
 		}
+	}
+	if !s.endKeeping() {
+		return // its workers' answers bring us here again
 	}
 	if observer != nil && s.self.System().Roster().Lookup(observer.Ref()) != nil {
 		observer.Stop() // its Stopped brings us here again
@@ -113,6 +118,7 @@ func (s *supervisor) unreaped() error {
 			left.Stuck = append(left.Stuck, h.ID())
 		}
 	}
+	left.Stuck = append(left.Stuck, s.stuckKeepers()...)
 	return left
 }
 

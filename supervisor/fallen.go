@@ -149,5 +149,6 @@ func (s *supervisor) restart(child *permanentChild) {
 func (s *supervisor) failRuntime(reason error) {
 	s.fail(messages.Errorf(messages.KindInternal, "the runtime has failed: %w; start another", reason))
 	s.machine.Become(failed)
+	s.unhold(holdGuard | holdLeftovers) // what was held is refused
 	s.tellClosables(messages.Abort{})
 }

@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -29,27 +27,7 @@ type Runtime struct {
 	failure    atomic.Pointer[error] // set once the runtime itself has failed
 	rootDown   chan struct{}         // closed when the supervisor has failed
 	grace      procscan.Grace
-}
-
-// Option changes what a Runtime is made of.
-type Option func(*settings)
-
-type settings struct {
-	log      *slog.Logger
-	launcher procscan.Launcher
-	table    procscan.Table
-	grace    procscan.Grace
-	sample   func(context.Context) (map[string]procscan.TreeSample, error)
-}
-
-// WithLogger makes the runtime log there; without it, it logs nothing.
-func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
-
-// WithLauncher makes the runtime start its children by launcher, in containers for
-// example. A launcher's children must carry the marks of their Spec, and be visible
-// in this machine's process table.
-func WithLauncher(launcher procscan.Launcher) Option {
-	return func(s *settings) { s.launcher = launcher }
+	keep       keep
 }
 
 // Start makes a runtime. ctx bounds only the starting, and no child is launched
@@ -59,20 +37,14 @@ func Start(ctx context.Context, cfg config.Config, opts ...Option) (*Runtime, er
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	set := settings{log: slog.New(slog.NewTextHandler(io.Discard, nil)), table: procscan.SystemTable(),
-		grace: procscan.DefaultGrace, sample: func(ctx context.Context) (map[string]procscan.TreeSample, error) {
-			return procscan.Sample(ctx, procscan.SessionVar)
-		}}
-	for _, opt := range opts {
-		opt(&set)
+	set, err := newSettings(cfg, opts)
+	if err != nil {
+		return nil, err
 	}
-	if set.launcher == nil {
-		set.launcher = procscan.NewLauncher()
-	}
-	rt := &Runtime{cfg: cfg, table: set.table, grace: set.grace, mark: procscan.NewMark(procscan.RuntimeVar),
-		rootDown: make(chan struct{})}
+	rt := &Runtime{cfg: cfg, table: set.table, grace: set.grace, mark: set.mark, keep: set.keep, rootDown: make(chan struct{})}
 	sys, err := actors.NewSystem(set.log, rt.rootFailed)
 	if err != nil {
+		set.keep.release()
 		return nil, messages.Errorf(messages.KindInternal, "%w", err)
 	}
 	rt.sys = sys
@@ -86,7 +58,7 @@ func Start(ctx context.Context, cfg config.Config, opts ...Option) (*Runtime, er
 
 func (rt *Runtime) options(set settings) options {
 	return options{launcher: set.launcher, table: set.table, grace: set.grace, sample: set.sample, mark: rt.mark,
-		abortGrace: rt.cfg.AbortGrace, limits: procscan.Limits(), fail: rt.fail,
+		abortGrace: rt.cfg.AbortGrace, limits: set.limits, fail: rt.fail, keep: set.keep,
 		children: []childSpec{
 			{name: "observer", create: observer.New(), at: &rt.observer, observer: true},
 			{name: "cache-lsp", create: cache.New(rt.lspCache()), at: &rt.lsp},
@@ -103,7 +75,7 @@ func (rt *Runtime) awaitStart(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		err := context.Cause(ctx)
-		rt.supervisor.Send(abort{messages.NewReplyTo[struct{}]()})
+		_ = rt.Close() // it has no tree
 		return messages.Errorf(messages.KindOf(err), "starting was called off: %w", err)
 	}
 }
@@ -147,9 +119,11 @@ func (rt *Runtime) awaitEnd(reply messages.ReplyTo[struct{}]) error {
 		if result.Err == nil {
 			rt.supervisor.Stop()
 			<-rt.supervisor.Done()
+			rt.keep.release()
 		}
 		return result.Err
 	case <-rt.supervisor.Done(): // another Shutdown or Close has ended it
+		rt.keep.release()
 		return nil
 	case <-rt.rootDown:
 		return rt.sweepAll()
@@ -172,6 +146,12 @@ func (rt *Runtime) sweepAll() error {
 	for done := false; !done; {
 		err = procscan.Sweep(ctx, rt.table, procscan.Target{Mark: rt.mark}, rt.grace)
 		done = err == nil || ctx.Err() != nil
+	}
+	if err == nil {
+		err = rt.keep.empty(ctx, rt.grace)
+	}
+	if err == nil {
+		rt.keep.release()
 	}
 	live := rt.sys.Roster().Live()
 	for _, h := range live {

@@ -34,12 +34,14 @@ type options struct {
 	abortGrace time.Duration
 	limits     []string    // what this platform can't promise
 	fail       func(error) // the runtime has failed: later calls are refused with it
+	keep
 }
 
 // supervisor is the root: it starts and restarts the permanent children, owns the
 // census of process trees, and ends everything.
 //
 //	Running, Stopping | Adopt                        | census row; spawn a Sweeper; Launch             | same
+//	Running, Stopping | Adopt, while held            | keep it until the guard is there and the leftovers are gone, or the limit | same
 //	otherwise, or the owner is at or below a dead actor | Adopt | LaunchFailed{closing} -> owner, no row | same
 //	any      | Launched / LaunchFailed, LeaderReaped | the census learns the Child / row out, stop the Sweeper | same
 //	any      | Sweep                                 | -> the tree's Sweeper of the day                | same
@@ -55,6 +57,7 @@ type supervisor struct {
 	self    *actors.Self
 	machine *actors.Machine[state]
 	census  census
+	keeping
 
 	permanents []*permanentChild
 	temporary  map[messages.Ref]*actors.Handle // build watches
@@ -131,6 +134,7 @@ func newSupervisor(opts options) func(*actors.Self) actors.Behaviour {
 		s := &supervisor{options: opts, self: self, census: newCensus(), temporary: make(map[messages.Ref]*actors.Handle),
 			dead: make(map[messages.Ref]*fallen), closed: make(map[messages.Ref]bool), restarts: make(map[string]int)}
 		s.machine = actors.NewMachine(self, running, legal, s.snapshot)
+		s.beginKeeping()
 		for _, spec := range opts.children {
 			child := &permanentChild{childSpec: spec}
 			s.permanents = append(s.permanents, child)
@@ -175,6 +179,10 @@ func (s *supervisor) Receive(msg any) {
 		s.onEnd(msg)
 	case sampleDue, sampled:
 		s.onSample(msg)
+	case guardDue, guardTold, guardEnded:
+		s.onGuard(msg)
+	case holdOver, reaperEnded, reapDue, adoptedDue, adoptedSeen, adoptedEnded, leftoversDue, leftoversSwept, settleDue:
+		s.onKeep(msg)
 	case started:
 		msg.reply.Send(struct{}{})
 	case messages.Republish:
@@ -190,5 +198,5 @@ func (s *supervisor) snapshot() messages.Snapshot {
 		restarts[name] = n
 	}
 	return messages.RuntimeSnapshot{ActorSnapshot: s.machine.Snapshot(), Trees: len(s.census.trees),
-		Restarts: restarts, Limits: s.limits}
+		Restarts: restarts, Guard: s.guard.state, Leftovers: s.leftovers, Adopted: s.adopted, Limits: s.limits}
 }

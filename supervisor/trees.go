@@ -14,6 +14,10 @@ import (
 // adopt enters a tree into the census before it exists. While Stopping it goes on:
 // a pool that drains needs a fresh child for each admitted call.
 func (s *supervisor) adopt(msg messages.Adopt) {
+	if s.holds != 0 && s.machine.In(running, stopping) {
+		s.held = append(s.held, msg)
+		return
+	}
 	owner := s.self.System().Roster().Lookup(msg.Owner)
 	if !s.machine.In(running, stopping) || owner == nil || s.belowDead(owner) {
 		s.self.Send(msg.Owner, messages.LaunchFailed{Tree: msg.Tree, Err: messages.ErrClosing})
@@ -58,6 +62,8 @@ func (s *supervisor) onTree(msg any) {
 	case messages.Sweep:
 		if t := s.census.trees[msg.Tree]; t != nil {
 			t.sweeper.Send(msg)
+		} else {
+			s.callOff(msg.Tree)
 		}
 	case messages.LaunchOrphaned:
 		if t := s.census.trees[msg.Tree]; t != nil && msg.Child != nil {
