@@ -78,9 +78,13 @@ type HoverReport struct {
 	Duration time.Duration `json:"duration_ns"`
 }
 
-// QueryReport is the server's own result of a request, undecoded.
+// QueryReport is the server's own result of a request, undecoded. Encoding is what the
+// positions in it count characters in: utf-16, but for servers that know no other than
+// theirs.
 type QueryReport struct {
+	Method   string          `json:"method"` // that was asked for
 	Result   json.RawMessage `json:"result"`
+	Encoding string          `json:"encoding"`
 	Duration time.Duration   `json:"duration_ns"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
+	"github.com/seed-f6977891/hearth/actors/lsp"
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/supervisor/config"
 )
@@ -34,7 +35,7 @@ func DefaultConfig() Config { return config.Default() }
 // when it did not finish in time, the error is a *TimeoutError that carries the
 // last progress and what had been published so far.
 func (rt *Runtime) Diagnostics(ctx context.Context, doc Document) (DiagnosticsReport, error) {
-	return callLSP(ctx, rt, doc, func(head messages.Head, target messages.Target, reply messages.ReplyTo[DiagnosticsReport]) messages.Operation {
+	return callLSP(ctx, rt, doc, true, func(head messages.Head, target messages.Target, reply messages.ReplyTo[DiagnosticsReport]) messages.Operation {
 		return messages.Diagnostics{Head: head, Target: target, Reply: reply}
 	})
 }
@@ -43,26 +44,44 @@ func (rt *Runtime) Diagnostics(ctx context.Context, doc Document) (DiagnosticsRe
 // UTF-16 code units. A report without text means that it has nothing to say.
 func (rt *Runtime) Hover(ctx context.Context, doc Document, at Position) (HoverReport, error) {
 	if at.Line < 0 || at.Character < 0 {
-		return HoverReport{}, messages.Invalidf("line and character must be zero-based non-negative integers")
+		return HoverReport{}, errNegative
 	}
-	return callLSP(ctx, rt, doc, func(head messages.Head, target messages.Target, reply messages.ReplyTo[HoverReport]) messages.Operation {
+	return callLSP(ctx, rt, doc, true, func(head messages.Head, target messages.Target, reply messages.ReplyTo[HoverReport]) messages.Operation {
 		return messages.Hover{Head: head, Target: target, Position: at, Reply: reply}
 	})
 }
 
-// Query sends one LSP request about a file to its language server and gives the
-// result as the server wrote it. params is an object, or empty, whose members join
-// the document's identifier and, where at is not nil, the position. A method that
-// the server does not offer gives a *ProtocolError that says so.
+// Query sends one LSP request to a language server and gives the result as the server
+// wrote it. It is about doc.File, or about the whole project where that is empty.
+// method is LSP's, or one of QueryNames. params is an object, or empty, whose members
+// join the document's identifier and, where at is not nil, the position; what LSP
+// demands beyond those and has a plain meaning may be left out (the options of a
+// formatting, the range and the diagnostics of code actions, the item of a hierarchy
+// where there is a position). Edits are returned, never applied. A method that the
+// server does not offer gives a *ProtocolError that says so.
 func (rt *Runtime) Query(ctx context.Context, doc Document, method string, at *Position, params json.RawMessage) (QueryReport, error) {
-	return callLSP(ctx, rt, doc, func(head messages.Head, target messages.Target, reply messages.ReplyTo[QueryReport]) messages.Operation {
+	method, err := lsp.Method(method)
+	switch {
+	case err != nil:
+		return QueryReport{}, err
+	case at != nil && doc.File == "":
+		return QueryReport{}, messages.Invalidf("a position is one of a file; name the file")
+	case at != nil && (at.Line < 0 || at.Character < 0):
+		return QueryReport{}, errNegative
+	}
+	return callLSP(ctx, rt, doc, doc.File != "", func(head messages.Head, target messages.Target, reply messages.ReplyTo[QueryReport]) messages.Operation {
 		return messages.Query{Head: head, Target: target, Method: method, Position: at, Params: params, Reply: reply}
 	})
 }
 
+// QueryNames are the short names of requests that Query knows, such as definition.
+func QueryNames() []string { return lsp.ShortNames() }
+
+var errNegative = messages.Invalidf("line and character must be zero-based non-negative integers")
+
 // callLSP resolves a document on the caller's goroutine and asks the cache of
 // language servers.
-func callLSP[T any](ctx context.Context, rt *Runtime, doc Document,
+func callLSP[T any](ctx context.Context, rt *Runtime, doc Document, needFile bool,
 	operation func(messages.Head, messages.Target, messages.ReplyTo[T]) messages.Operation) (T, error) {
 	return call(ctx, rt, func(ctx context.Context) (T, error) {
 		var none T
@@ -70,7 +89,7 @@ func callLSP[T any](ctx context.Context, rt *Runtime, doc Document,
 		if err != nil {
 			return none, err
 		}
-		found, err := config.Resolve(rt.cfg, config.Request{Project: doc.Project, File: doc.File, Language: doc.Language, NeedFile: true})
+		found, err := config.Resolve(rt.cfg, config.Request{Project: doc.Project, File: doc.File, Language: doc.Language, NeedFile: needFile})
 		if err != nil {
 			return none, err
 		}
@@ -78,7 +97,10 @@ func callLSP[T any](ctx context.Context, rt *Runtime, doc Document,
 			return none, messages.Invalidf("no language server is configured for %s; set languages.%s.lsp.command", found.Language.Name, found.Language.Name)
 		}
 		reply := messages.NewReplyTo[T]()
-		target := messages.Target{Path: found.File, LanguageID: found.Language.LanguageID(found.File)}
+		target := messages.Target{Path: found.File}
+		if found.File != "" {
+			target.LanguageID = found.Language.LanguageID(found.File)
+		}
 		op := operation(rt.head(ctx, messages.LSP, found, timeout), target, reply)
 		return actors.Ask(ctx, rt.lsp.handle.Load(), op, reply)
 	})

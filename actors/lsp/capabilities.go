@@ -53,6 +53,9 @@ type capabilities struct {
 	resync    bool                       // takes no changes: a new text must be opened anew
 }
 
+// silentEncodings are what servers count in that count neither in UTF-16 nor say so.
+var silentEncodings = map[string]Encoding{"pylsp": UTF32}
+
 // providerOf names the capability of each request that has one. Requests that aren't
 // here are a server's own business and are always tried.
 var providerOf = map[string]string{
@@ -89,6 +92,9 @@ func parseCapabilities(result json.RawMessage) (capabilities, error) {
 		return capabilities{}, &MalformedError{Method: "result of initialize", Want: "an object with capabilities"}
 	}
 	c := capabilities{server: r.ServerInfo.Name, encoding: UTF16, providers: r.Capabilities}
+	if silent, known := silentEncodings[c.server]; known {
+		c.encoding = silent
+	}
 	if r.OffsetEncoding.known() {
 		c.encoding = r.OffsetEncoding
 	}

@@ -21,6 +21,7 @@ func TestCapabilitiesAreReadInEveryForm(t *testing.T) {
 		`{"capabilities":{},"offsetEncoding":"utf-32"}`:                                   {encoding: UTF32},
 		`{"capabilities":{"positionEncoding":"utf-16"},"offsetEncoding":"utf-32"}`:        {encoding: UTF16},
 		`{"capabilities":{"positionEncoding":"ebcdic"}}`:                                  {encoding: UTF16},
+		`{"capabilities":{},"serverInfo":{"name":"pylsp"}}`:                               {encoding: UTF32, server: "pylsp"},
 	} {
 		got, err := parseCapabilities(json.RawMessage(result))
 		require.NoError(t, err, result)

@@ -18,6 +18,7 @@ const quiet = time.Second
 type Findings struct {
 	Version     int32
 	Diagnostics []Diagnostic
+	raw         json.RawMessage // the list as the server wrote it
 }
 
 // errOtherWay says that the server showed, while it was waited for, that there is a
@@ -181,7 +182,7 @@ func (q *question) end(p published, versioned bool) time.Time {
 
 func (q *question) findings(t text, p published) (Findings, error) {
 	list, err := q.parse("textDocument/publishDiagnostics", p.raw)
-	return Findings{Version: t.version, Diagnostics: list}, err
+	return Findings{Version: t.version, Diagnostics: list, raw: p.raw}, err
 }
 
 func (q *question) parse(method string, raw json.RawMessage) ([]Diagnostic, error) {

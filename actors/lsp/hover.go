@@ -21,11 +21,10 @@ type Source struct {
 	Text []byte
 }
 
-// Hover asks what stands at p. It asks servers that didn't declare it too: those that
-// declare nothing answer as well as others.
+// Hover asks what stands at p.
 func (c *Client) Hover(ctx context.Context, doc Source, p Position) (Hover, error) {
 	const method = "textDocument/hover"
-	result, err := c.try(ctx, method, c.At(doc, p))
+	result, err := c.Request(ctx, method, c.At(doc, p))
 	if err != nil {
 		return Hover{}, err
 	}

@@ -37,12 +37,16 @@ func TestHoverContentsAreReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestHoverIsTriedEvenWhereNothingWasDeclared(t *testing.T) {
-	c, w := newClient(t, Profile{}, `{"capabilities":{"definitionProvider":true}}`)
+func TestHoverIsTriedWhereNothingWasDeclared(t *testing.T) {
+	c, w := newClient(t, Profile{}, `{"capabilities":{"textDocumentSync":1}}`)
 	w.answer("textDocument/hover", json.RawMessage(`{"contents":"x"}`))
 	h, err := c.Hover(t.Context(), Source{Path: aPath}, Position{})
 	require.NoError(t, err)
 	assert.Equal(t, "x", h.Text)
+	c, _ = newClient(t, Profile{}, `{"capabilities":{"definitionProvider":true}}`)
+	_, err = c.Hover(t.Context(), Source{Path: aPath}, Position{})
+	var missing *NotOfferedError
+	assert.ErrorAs(t, err, &missing, "no answer would say that there is nothing at the place")
 }
 
 func TestPositionsGoOutInWhatTheServerCounts(t *testing.T) {

@@ -17,6 +17,7 @@ const (
 type pulled struct {
 	resultID string
 	list     []Diagnostic
+	raw      json.RawMessage
 }
 
 // pull asks for the diagnostics of t.
@@ -68,7 +69,7 @@ func (q *question) pullFindings(t text, result json.RawMessage) (Findings, error
 		if t.pulled.resultID == "" {
 			return Findings{}, &MalformedError{Method: what, Want: "a full report, as nothing was reported before"}
 		}
-		return Findings{Version: t.version, Diagnostics: t.pulled.list}, nil
+		return Findings{Version: t.version, Diagnostics: t.pulled.list, raw: t.pulled.raw}, nil
 	}
 	list, err := q.parse(what, report.Items)
 	if err != nil {
@@ -77,9 +78,9 @@ func (q *question) pullFindings(t text, result json.RawMessage) (Findings, error
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if now := q.texts[q.doc.Path]; now != nil {
-		now.pulled = pulled{resultID: report.ResultID, list: list}
+		now.pulled = pulled{resultID: report.ResultID, list: list, raw: report.Items}
 	}
-	return Findings{Version: t.version, Diagnostics: list}, nil
+	return Findings{Version: t.version, Diagnostics: list, raw: report.Items}, nil
 }
 
 // pullIdentifier is what the server calls its diagnostics, which a pull must repeat.

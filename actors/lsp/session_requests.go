@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,12 +34,9 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 			if doc.Path == "" {
 				flush(ctx, watcher) // with a file, it was done before that was read
 			}
-			params, err := queryParams(client, doc, op)
-			if err != nil {
-				return nil, err
-			}
-			result, err := client.Request(ctx, op.Method, params)
-			report := messages.QueryReport{Result: result, Duration: time.Since(began)}
+			result, err := client.Query(ctx, doc, op)
+			report := messages.QueryReport{Method: op.Method, Result: result, Encoding: string(client.caps.encoding),
+				Duration: time.Since(began)}
 			return func() { op.Reply.Send(report) }, err
 		}
 	}
@@ -64,24 +60,6 @@ func flush(ctx context.Context, watcher *Watcher) {
 	ctx, stop := context.WithTimeout(ctx, flushBound)
 	defer stop()
 	_ = watcher.Flush(ctx)
-}
-
-// queryParams joins the caller's members with the document and the position, which win.
-func queryParams(client *Client, doc Source, op messages.Query) (map[string]any, error) {
-	params := make(map[string]any)
-	if len(op.Params) > 0 {
-		if err := json.Unmarshal(op.Params, &params); err != nil {
-			return nil, messages.Invalidf("params of %s must be a JSON object: %w", op.Method, err)
-		}
-	}
-	if doc.Path == "" {
-		return params, nil
-	}
-	params["textDocument"] = map[string]string{"uri": PathToURI(doc.Path)}
-	if op.Position != nil {
-		params["position"] = client.At(doc, *op.Position)["position"]
-	}
-	return params, nil
 }
 
 // reported is never nil: an empty list says that the server found nothing.
