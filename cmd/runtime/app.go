@@ -68,7 +68,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return messages.Invalidf("%w", err) })
 	a.globalFlags(root)
-	root.AddCommand(a.check(), a.hover(), a.run(), a.demo(), a.doctor(), a.config(), a.version(), a.wait())
+	root.AddCommand(a.check(), a.hover(), a.run(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
 	return root
 }
 

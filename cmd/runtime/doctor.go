@@ -20,9 +20,9 @@ import (
 func (a *app) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say which languages are usable here and what to install for the others, directories and limits",
+		Short: "Say which languages are usable here and what to install for the others, directories, limits and left-over trees",
 		Args:  arguments(cobra.NoArgs, "doctor"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := a.load()
 			if err != nil {
 				return err
@@ -31,6 +31,7 @@ func (a *app) doctor() *cobra.Command {
 				{Title: "Languages", Facts: a.languageFacts(cfg)},
 				{Title: "Directories", Facts: directoryFacts(cfg)},
 				{Title: "Limits", Facts: limitFacts(cfg)},
+				{Title: "Process trees", Facts: leftoverFacts(cmd.Context(), cfg)},
 			}
 			if a.json {
 				return a.printJSON(sections)

@@ -18,9 +18,10 @@ type engine interface {
 	Shutdown(context.Context) error
 }
 
-// startEmbedded starts an engine in this process.
+// startEmbedded starts an engine in this process, with a guard for the case that it
+// is killed.
 func startEmbedded(ctx context.Context, cfg config.Config, log *slog.Logger) (engine, error) {
-	return supervisor.Start(ctx, cfg, supervisor.WithLogger(log))
+	return supervisor.Start(ctx, cfg, supervisor.WithLogger(log), supervisor.WithGuard())
 }
 
 // withEngine runs do with an engine and ends the engine afterwards, whatever came of

@@ -7,9 +7,16 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/supervisor"
 )
 
 func main() {
+	supervisor.GuardMain()
+	// What whoever started us had open by accident is no child's business, and could be
+	// a pipe whose end is waited for. Where it can't be done, nothing is lost but that.
+	_ = procscan.SealDescriptors()
 	// After a pipe that nobody reads any more, too: Go would end the program at once,
 	// with all that it had started still running.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)

@@ -87,7 +87,7 @@ func TestDoctorNamesWhatIsMissingAndHowToGetIt(t *testing.T) {
 	got := hearth(t, &fakeEngine{}, "", "doctor", "--json") // with an empty PATH
 	var sections []render.Section
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &sections))
-	require.Len(t, sections, 3)
+	require.Len(t, sections, 4)
 	for _, fact := range sections[0].Facts {
 		assert.False(t, fact.OK, fact.Name)
 		if fact.Name == "go server" {
