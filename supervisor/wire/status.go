@@ -53,6 +53,7 @@ type Status struct {
 	REPLProjects Projects  `json:"repl_projects"`
 	LSPProjects  Projects  `json:"lsp_projects"`
 	Processes    []Process `json:"processes"`
+	Keeping      Keeping   `json:"keeping"`
 	Goroutines   int       `json:"goroutines"`
 	OpenFiles    int       `json:"open_files"`
 	Events       []Event   `json:"events"`
@@ -66,10 +67,33 @@ func NewStatus(ping Ping, picture messages.Status, goroutines, openFiles int) St
 		REPLProjects: v.projects(messages.REPL),
 		LSPProjects:  v.projects(messages.LSP),
 		Processes:    v.processes(),
+		Keeping:      newKeeping(picture.Runtime),
 		Goroutines:   goroutines,
 		OpenFiles:    openFiles,
 		Events:       events(picture.Events),
 	}
+}
+
+// Keeping is what the runtime does so that no process survives it.
+type Keeping struct {
+	Guard     string   `json:"guard"`               // state of the guard process; empty: there is none
+	Leftovers string   `json:"leftovers,omitempty"` // how far the sweep of what dead runtimes left has come
+	Adopted   []Orphan `json:"adopted"`             // processes of trees that no sweep can find
+	Limits    []string `json:"limits"`              // what can't be promised here
+}
+
+// Orphan is a process whose parent ended and whose tree can't be told.
+type Orphan struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command"`
+}
+
+func newKeeping(r messages.RuntimeSnapshot) Keeping {
+	k := Keeping{Guard: r.Guard, Leftovers: r.Leftovers, Adopted: make([]Orphan, len(r.Adopted)), Limits: append([]string{}, r.Limits...)}
+	for i, p := range r.Adopted {
+		k.Adopted[i] = Orphan{p.PID, p.Comm}
+	}
+	return k
 }
 
 // Process is one process tree.

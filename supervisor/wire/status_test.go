@@ -205,3 +205,11 @@ func TestAnEndingGenerationNeverHidesItsSuccessor(t *testing.T) {
 		assert.Equal(t, wire.StateWarming, wire.NewREPLStatus(wire.Node{}, key, p).State)
 	}
 }
+
+func TestStatusSaysHowTheRuntimeIsKept(t *testing.T) {
+	status := wire.NewStatus(wire.Ping{}, messages.Status{Runtime: messages.RuntimeSnapshot{
+		Guard: "watching (process 7)", Leftovers: "sweeping", Limits: []string{"no control groups"},
+		Adopted: []procscan.Info{{Identity: procscan.Identity{PID: 9}, Comm: "sleep"}}}}, 0, 0)
+	assert.Equal(t, wire.Keeping{Guard: "watching (process 7)", Leftovers: "sweeping", Limits: []string{"no control groups"},
+		Adopted: []wire.Orphan{{PID: 9, Command: "sleep"}}}, status.Keeping)
+}
