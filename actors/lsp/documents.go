@@ -45,8 +45,8 @@ type user struct {
 type Claim struct {
 	Path       string
 	LanguageID string
-	Diagnoses  bool // its answer is lost when the text changes meanwhile
-	Reopen     bool // close and open even for equal bytes, so that the server checks again
+	Diagnoses  bool  // its answer is lost when the text changes meanwhile
+	Reopen     int32 // a version that is closed and opened even for equal bytes, to be checked again; 0: none
 }
 
 // PlanKind is what a plan sends for its own document: nothing for equal bytes.
@@ -109,7 +109,7 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 	u := doc.users[id]
 	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
 	doc.next = sha256.Sum256(text)
-	reopen := u.claim.Reopen || u.claim.Diagnoses && doc.stale
+	reopen := u.claim.Diagnoses && doc.stale || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
 	if doc.version != 0 && doc.next == doc.sum && !reopen {
 		doc.dirty = false
 		plan.Close = d.takeDirty()

@@ -42,7 +42,7 @@ func simulate(t *testing.T, r *rand.Rand) {
 		now = now.Add(time.Duration(r.IntN(20)) * time.Second)
 		path := fmt.Sprintf("/%d", r.IntN(5))
 		disk[path] = fmt.Sprint(r.IntN(3))
-		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: r.IntN(8) == 0}
+		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: int32(max(0, r.IntN(16)-8))}
 		if r.IntN(3) == 0 {
 			d.FilesChanged([]string{path}, r.IntN(2) == 0)
 		}

@@ -165,13 +165,14 @@ func TestAHoverOfOtherBytesGoesAheadAndFreesTheWaiting(t *testing.T) {
 func TestAReopenSendsEqualBytesAgain(t *testing.T) {
 	d := newDesk(t, 8)
 	d.run("/a", "x")
-	id, plan := d.start(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+	id, plan := d.start(Claim{Path: "/a", Diagnoses: true, Reopen: 1}, "x")
 	assert.Equal(t, PlanReopen, plan.Kind)
 	assert.EqualValues(t, 2, plan.Version)
-	_, _, ok := d.find(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
+	_, plan = d.start(Claim{Path: "/a", Diagnoses: true, Reopen: 1}, "x")
+	assert.Equal(t, PlanNothing, plan.Kind, "another call did it")
+	_, _, ok := d.find(Claim{Path: "/a", Diagnoses: true, Reopen: 2}, "x")
 	assert.False(t, ok, "it would take the first one's answer away")
 	d.Leave(id, "/a", d.now)
-	d.start(Claim{Path: "/a", Diagnoses: true, Reopen: true}, "x")
 }
 
 func TestAnUnusedDocumentWhoseFileChangedIsClosedByTheNextPlan(t *testing.T) {
@@ -231,14 +232,14 @@ func TestWhatWasNotWrittenHasNotHappened(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, 8)
-			text := "new"
+			text, claim := "new", Claim{Path: "/a"}
 			if c.kind != PlanOpen {
 				d.run("/a", "old")
 			}
 			if c.kind == PlanReopen {
-				text = "old"
+				text, claim.Reopen = "old", 1
 			}
-			id, plan, _ := d.find(Claim{Path: "/a", Reopen: c.kind == PlanReopen}, text)
+			id, plan, _ := d.find(claim, text)
 			require.Equal(t, c.kind, plan.Kind)
 			d.Sent(id, plan, c.written)
 			d.Leave(id, "/a", d.now)

@@ -61,6 +61,7 @@ const (
 //	Ready        | fileRead(ok), diagnostics of other bytes in flight | back into the queue       | Ready
 //	Ready        | fileRead(err)           | reply, Settled Healthy; next                         | Ready
 //	Ready        | opDone(ok, or the server's own error) | reply, Settled Healthy; next           | Ready
+//	Ready        | opDone(stale imports, or refused for another text) | back into the queue | Ready
 //	Ready        | opDone(out of time), overdue | reply; Settled at once, or once it is judged; next | Ready
 //	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
 //	Ready        | probed(silent), down, opDone(protocol, I/O), LeaderDown | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping

@@ -27,6 +27,7 @@ type call struct {
 	sent    bool // the server may have seen something of it
 	plan    Plan
 	text    []byte
+	repeats int  // how often it was begun anew
 	left    bool // it has given back slot and document: no worker of its is out
 	suspect bool // answered; its verdict waits for the judgement of the server
 }
@@ -228,6 +229,10 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 	case c.phase == callAnswered:
 		s.leave(c)
 	case msg.err != nil:
+		if claim, again := c.beginsAnew(msg.err); again {
+			s.beginAnew(c, claim)
+			return
+		}
 		s.failed(c, msg.err)
 	default:
 		s.answer(c, msg.reply)

@@ -14,11 +14,14 @@ import (
 // requestOf makes the work that asks the server. It gives the reply as a function, so
 // that the session sends it after it has published.
 func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) (func(), error) {
-	doc, began := Source{Path: c.claim.Path, Text: c.text}, c.arrived
+	doc, began, again := Source{Path: c.claim.Path, Text: c.text}, c.arrived, c.claim.Reopen != 0
 	switch op := c.op.(type) {
 	case messages.Diagnostics:
 		return func(ctx context.Context) (func(), error) {
 			found, err := client.Diagnostics(ctx, doc)
+			if err == nil && !again && client.profile.Complete == CompleteLean && found.staleImports() {
+				return nil, &staleError{found.Version}
+			}
 			report := messages.DiagnosticsReport{File: doc.Path, Version: int(found.Version), Server: client.Server(),
 				Diagnostics: reported(found.Diagnostics), Duration: time.Since(began)}
 			return func() { op.Reply.Send(report) }, err
