@@ -1,0 +1,199 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/supervisor/wire"
+)
+
+const (
+	// writeTimeout is how long the daemon may take to accept a request.
+	writeTimeout = 30 * time.Second
+	// Once a call's context has ended the daemon is told, and has this long to say
+	// what became of the call; as in an embedded runtime.
+	deadlineGrace = time.Second
+	cancelGrace   = 100 * time.Millisecond
+)
+
+// errNotSent says that nothing of a request was given to the kernel.
+var errNotSent = errors.New("not sent")
+
+// connection is one kept connection to a daemon.
+type connection struct {
+	conn    *net.UnixConn
+	writing sync.Mutex
+	done    chan struct{} // closed once it has ended
+
+	mu      sync.Mutex
+	last    uint64 // id
+	pending map[uint64]chan wire.Reply
+	why     error // it has ended
+}
+
+// open takes over a connection.
+func open(conn *net.UnixConn) *connection {
+	c := &connection{conn: conn, done: make(chan struct{}), pending: make(map[uint64]chan wire.Reply)}
+	go c.read()
+	return c
+}
+
+// read hands answers to their callers until the connection ends.
+func (c *connection) read() {
+	reader := wire.NewReader(c.conn)
+	for {
+		line, err := reader.Next()
+		if err != nil {
+			c.end(nil)
+			return
+		}
+		reply, err := wire.ParseReply(line, wire.JSONRPC)
+		if err != nil || reply.ID == 0 && reply.Err != nil {
+			// Nobody can be told which call it was: whoever waits is told.
+			if err == nil {
+				err = reply.Err
+			}
+			c.end(err)
+			return
+		}
+		if waiting := c.forget(reply.ID); waiting != nil {
+			waiting <- reply
+		}
+	}
+}
+
+// end closes the connection; why is what waiting calls are told, nil for that it ended.
+func (c *connection) end(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why != nil {
+		return
+	}
+	if c.why = why; why == nil {
+		c.why = messages.Errorf(messages.KindOutcomeUnknown,
+			"the connection to the daemon closed after request dispatch; the request was not retried")
+	}
+	_ = c.conn.Close()
+	close(c.done)
+}
+
+func (c *connection) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *connection) begin() (id uint64, answer chan wire.Reply) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last++
+	answer = make(chan wire.Reply, 1)
+	c.pending[c.last] = answer
+	return c.last, answer
+}
+
+func (c *connection) forget(id uint64) chan wire.Reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answer := c.pending[id]
+	delete(c.pending, id)
+	return answer
+}
+
+// call sends one request and waits for its answer. Its error is errNotSent where
+// nothing of it left; then it may be sent on another connection.
+func (c *connection) call(ctx context.Context, method string, params, result any) error {
+	began := time.Now()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	id, answer := c.begin()
+	defer c.forget(id)
+	line, err := wire.Call(wire.JSONRPC, id, method, params)
+	if err != nil {
+		return err
+	}
+	if err := c.send(line); err != nil {
+		return err
+	}
+	select {
+	case reply := <-answer:
+		return accept(reply, result)
+	case <-c.done:
+	case <-ctx.Done():
+		return c.giveUp(ctx, began, id, answer, result)
+	}
+	return c.lost(answer, result)
+}
+
+// lost is for a connection that has ended: the answer may have come before that.
+func (c *connection) lost(answer chan wire.Reply, result any) error {
+	select {
+	case reply := <-answer:
+		return accept(reply, result)
+	default:
+		return c.why
+	}
+}
+
+// giveUp cancels a request whose caller waits no longer, and gives the daemon a moment
+// to say what became of it.
+func (c *connection) giveUp(ctx context.Context, began time.Time, id uint64, answer chan wire.Reply, result any) error {
+	grace := cancelGrace
+	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if late {
+		grace = deadlineGrace
+	}
+	if line, err := wire.Notification(wire.MethodCancel, struct {
+		ID uint64 `json:"id"`
+	}{id}); err == nil {
+		_ = c.send(line) // where it can't be sent the connection has ended, and so has the request
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case reply := <-answer:
+		if late && messages.KindOf(reply.Err) == messages.KindCancelled {
+			return &messages.TimeoutError{After: time.Since(began)} // the daemon knows of our cancel alone
+		}
+		return accept(reply, result)
+	case <-c.done:
+		return c.lost(answer, result)
+	case <-timer.C:
+		return messages.Errorf(messages.KindOutcomeUnknown, "the daemon did not say in time what became of the request: %w", context.Cause(ctx))
+	}
+}
+
+func accept(reply wire.Reply, result any) error {
+	if reply.Err != nil || result == nil {
+		return reply.Err
+	}
+	if err := json.Unmarshal(reply.Result, result); err != nil {
+		return &messages.ProtocolError{Message: "the daemon's result can't be used: " + err.Error()}
+	}
+	return nil
+}
+
+// send writes one message. One that was written in part ends the connection.
+func (c *connection) send(line []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	n, err := c.conn.Write(line)
+	if err == nil {
+		return nil
+	}
+	c.end(nil)
+	if n == 0 {
+		return errNotSent
+	}
+	return c.why
+}
