@@ -15,7 +15,35 @@ type Machine struct {
 	Table    procscan.Table
 	Grace    procscan.Grace
 	Sample   func(context.Context) (map[string]procscan.TreeSample, error)
+
+	// Guard plays a guard process, which says that it watches and lasts until it
+	// returns; nil: none is asked for.
+	Guard func(ctx context.Context, watching func()) error
+	// Leftovers plays a sweep of what dead runtimes left; nil: none is made.
+	Leftovers func(context.Context) ([]Leftover, error)
+	Reaper    Reaper
 }
+
+// Reaper is what a supervisor asks of a procscan.Reaper.
+type Reaper = reaper
+
+func (m Machine) keep() keep {
+	k := keep{sweepLeftovers: m.Leftovers, reaper: m.Reaper}
+	if m.Guard != nil {
+		k.leash = newLeash(func(ctx context.Context, tell func(guardStep)) error {
+			return m.Guard(ctx, func() { tell(guardStep{pid: 7, watching: true}) })
+		})
+	}
+	return k
+}
+
+// The bounds of what keeps watch.
+const (
+	HoldLimit    = holdLimit
+	GuardBackoff = guardBackoffFirst
+	GuardProven  = guardProven
+	LookInterval = sampleInterval
+)
 
 // Child is a permanent child of a supervisor under test.
 type Child struct {
@@ -34,7 +62,7 @@ const AbortGrace = 5 * time.Second
 // SpawnSupervisor starts a supervisor over made-up children.
 func SpawnSupervisor(sys *actors.System, m Machine, fail func(error), children ...*Child) *actors.Handle {
 	opts := options{launcher: m.Launcher, table: m.Table, grace: m.Grace, sample: m.Sample,
-		mark: procscan.NewMark(procscan.RuntimeVar), abortGrace: AbortGrace, fail: fail}
+		mark: procscan.NewMark(procscan.RuntimeVar), abortGrace: AbortGrace, fail: fail, keep: m.keep()}
 	for _, c := range children {
 		opts.children = append(opts.children, childSpec{name: c.Name, create: c.Create, at: &c.at, observer: c.Observer})
 	}

@@ -31,6 +31,7 @@ type family struct {
 	observer *supervisor.Child
 	parent   *supervisor.Child
 	left     *int
+	kept     supervisor.Machine // what keeps watch beside the trees
 
 	record
 }
@@ -83,7 +84,12 @@ func newFamily(t *testing.T) *family { return newFragileFamily(t, nil) }
 
 // newFragileFamily makes a family whose trees' leaders are fragile, left times in all.
 func newFragileFamily(t *testing.T, left *int) *family {
-	f := &family{left: left, t: t, machine: fakes.NewMachine(), record: record{published: make(map[string]messages.Snapshot)}}
+	return newKeptFamily(t, left, supervisor.Machine{})
+}
+
+// newKeptFamily makes a family with what else its machine has.
+func newKeptFamily(t *testing.T, left *int, kept supervisor.Machine) *family {
+	f := &family{left: left, kept: kept, t: t, machine: fakes.NewMachine(), record: record{published: make(map[string]messages.Snapshot)}}
 	failed := func(err error) { f.note(func() { f.failures = append(f.failures, err) }) }
 	sys, err := actors.NewSystem(slog.New(slog.NewTextHandler(io.Discard, nil)), failed)
 	require.NoError(t, err)
@@ -102,11 +108,13 @@ func (f *family) on() supervisor.Machine {
 	if f.left != nil {
 		launcher = fragileLauncher{launcher, f.left}
 	}
-	return supervisor.Machine{Launcher: launcher, Table: f.machine.Table(), Grace: fakes.Grace,
-		Sample: func(ctx context.Context) (map[string]procscan.TreeSample, error) {
-			f.note(func() { f.sampled++ })
-			return f.machine.Sample(ctx)
-		}}
+	m := f.kept
+	m.Launcher, m.Table, m.Grace = launcher, f.machine.Table(), fakes.Grace
+	m.Sample = func(ctx context.Context) (map[string]procscan.TreeSample, error) {
+		f.note(func() { f.sampled++ })
+		return f.machine.Sample(ctx)
+	}
+	return m
 }
 
 // end makes sure that the family can still be ended, and that nothing is left of it.
