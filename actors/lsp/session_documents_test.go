@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/actors/lsp"
+	"github.com/seed-f6977891/hearth/messages"
 )
 
 func TestDiagnosticsOfOtherBytesWaitForThoseInFlightAndAHoverDoesNot(t *testing.T) {
@@ -32,6 +33,27 @@ func TestDiagnosticsOfOtherBytesWaitForThoseInFlightAndAHoverDoesNot(t *testing.
 		assert.Equal(t, []string{"two"}, found(third.ok(t)))
 		assert.Equal(t, []string{"textDocument/didOpen", "textDocument/didChange"}, b.methods())
 	}, three)
+	bubble(t, "in the order of arrival", func(t *testing.T, b *bench) {
+		b.ready()
+		b.wire.Finds(findsTheText(time.Second))
+		path, other := b.write("a.go", "one"), b.write("b.go", "x")
+		first := b.diagnose(path)
+		b.write("a.go", "two")
+		release := b.holdRead(path)
+		second, third := b.diagnose(path), b.diagnose(path)
+		release() // the second finds other bytes, and goes back to its place
+		b.wire.Hold("textDocument/hover", said("here"))
+		b.hover(other).pending(t)
+		time.Sleep(time.Second)
+		first.ok(t)
+		b.settledNow()
+		b.wire.Finds(func(string) (string, time.Duration) { return "", 0 })
+		assert.Equal(t, 1, b.snapshot().Waiting)
+		time.Sleep(time.Second)
+		second.ok(t)
+		third.ok(t)
+		assert.Equal(t, []messages.OperationID{second.id, third.id}, b.settledNow())
+	})
 	bubble(t, "hover", func(t *testing.T, b *bench) {
 		b.ready()
 		b.wire.Finds(findsTheText(time.Second))

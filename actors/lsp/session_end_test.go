@@ -112,6 +112,8 @@ func TestConnectionThatFailsEndsTheSession(t *testing.T) {
 	bubble(t, "closed, and nothing exits", func(t *testing.T, b *bench) {
 		all := b.busy()
 		b.wire.Hangup()
+		b.Parent.ExpectNothing(t)
+		assert.Contains(t, b.snapshot().Reason, "closed its output")
 		time.Sleep(lsp.ExitWait)
 		b.expectBroken(all, hungUp)
 		b.expectSweep()

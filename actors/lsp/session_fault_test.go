@@ -158,6 +158,21 @@ func TestOperationThatFailsInTheSessionsHandsTakesNoOtherAnswerAway(t *testing.T
 	}
 }
 
+func TestOperationWhoseRefusalFailsIsNotRefusedAgain(t *testing.T) {
+	for kind, fault := range faults {
+		bubble(t, kind, func(t *testing.T, b *bench) {
+			b.occupied()
+			refusals := 0
+			b.strange(strange{onRefuse: func() { refusals++; fault() }}, within(time.Second))
+			queued := b.hover(b.write("a.go", "x"))
+			time.Sleep(time.Second)
+			b.expectDown()
+			assert.Equal(t, 1, refusals)
+			assert.Equal(t, messages.KindInternal, messages.KindOf(queued.err(t)))
+		}, oneSlot)
+	}
+}
+
 func TestWireThatCannotBeMadeIsTheSessionsFault(t *testing.T) {
 	for kind, fault := range faults {
 		bubble(t, kind, func(t *testing.T, b *bench) {
