@@ -91,3 +91,13 @@ func On(m Machine) Option {
 
 // FailRoot makes the runtime's supervisor panic: no context bounds this shutdown.
 func (rt *Runtime) FailRoot() { rt.supervisor.Send(shutdown{}) }
+
+// WithoutGuardMain runs do as in a program whose main didn't begin with GuardMain.
+func WithoutGuardMain(do func()) {
+	guardMainRan.Store(false)
+	defer guardMainRan.Store(true)
+	do()
+}
+
+// GuardProcess is what a guard process does, with its input and output.
+var GuardProcess = guard
