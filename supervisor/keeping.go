@@ -64,7 +64,7 @@ func (s *supervisor) beginKeeping() {
 	}
 	if s.reaper != nil {
 		s.startReaping()
-		s.look()
+		s.lookAtAdopted()
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *supervisor) onKeep(msg any) {
 	case reapDue:
 		s.startReaping()
 	case adoptedDue:
-		s.look()
+		s.lookAtAdopted()
 	case adoptedSeen:
 		s.onAdopted(msg)
 	case adoptedEnded:

@@ -18,8 +18,8 @@ func (s *supervisor) startReaping() {
 	}, func(_ struct{}, err error) any { return reaperEnded{err} }, nil)
 }
 
-// look lists the adopted. It costs far less than a walk of the process table.
-func (s *supervisor) look() {
+// lookAtAdopted lists the adopted. It costs far less than a walk of the process table.
+func (s *supervisor) lookAtAdopted() {
 	if s.keepCtx.Err() != nil {
 		return
 	}
