@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"context"
 	"os"
 	"time"
 
@@ -92,7 +93,9 @@ func (e *Interrupt) ErrorKind() Kind { return KindCancelled }
 // WatchBuild runs a build and ends it at a limit, or when Ctx ends.
 type WatchBuild struct {
 	Head
-	Build  Build
+	Build  Build         // without zeros that stand for a standard value
+	Spec   procscan.Spec // how its command is launched, without marks
+	Output *os.File      // our end of its output; nil: it has streams of its own
 	Events BuildEvents
 	Reply  ReplyTo[BuildOutcome]
 }
@@ -107,25 +110,27 @@ type BuildOutcome struct {
 	Err    error
 }
 
-// BuildEvents is where the caller of a WatchBuild hears of it. Looks that nobody
-// takes are dropped, output is not: whoever sends it waits.
+// BuildEvents is where the caller of a WatchBuild hears of it, until it leaves. Looks
+// that nobody takes are dropped; output is not, and whoever sends it waits. The zero
+// BuildEvents discards everything.
 type BuildEvents struct {
 	looks  chan BuildEvent
 	output chan BuildEvent
+	left   chan struct{}
 }
 
-// looksKept is how many looks may wait to be taken; the last place is kept for one
-// with a breach, of which a build has at most two.
+// looksKept is how many looks may wait to be taken. Half of the places are kept for
+// those with a breach, of which a build has at most two.
 const looksKept = 4
 
 // NewBuildEvents makes the address of one caller.
 func NewBuildEvents() BuildEvents {
-	return BuildEvents{looks: make(chan BuildEvent, looksKept), output: make(chan BuildEvent)}
+	return BuildEvents{looks: make(chan BuildEvent, looksKept), output: make(chan BuildEvent), left: make(chan struct{})}
 }
 
 // Send hands over a look. It never blocks.
 func (e BuildEvents) Send(event BuildEvent) {
-	if len(event.Breaches) == 0 && len(e.looks) >= looksKept-2 {
+	if len(event.Breaches) == 0 && len(e.looks) >= looksKept/2 {
 		return
 	}
 	select {
@@ -134,8 +139,24 @@ func (e BuildEvents) Send(event BuildEvent) {
 	}
 }
 
+// SendOutput hands over a piece of output. It blocks until the caller takes it or has
+// left, or ctx ends.
+func (e BuildEvents) SendOutput(ctx context.Context, text string) {
+	if e.output == nil {
+		return
+	}
+	select {
+	case e.output <- BuildEvent{Output: text}:
+	case <-e.left:
+	case <-ctx.Done():
+	}
+}
+
 // Looks is where looks arrive.
 func (e BuildEvents) Looks() <-chan BuildEvent { return e.looks }
 
-// Output is where pieces of output arrive, and where they are sent.
-func (e BuildEvents) Output() chan BuildEvent { return e.output }
+// Output is where pieces of output arrive.
+func (e BuildEvents) Output() <-chan BuildEvent { return e.output }
+
+// Leave says, once, that the caller takes nothing more.
+func (e BuildEvents) Leave() { close(e.left) }

@@ -14,6 +14,7 @@ type tree struct {
 	role     messages.Role
 	key      messages.Key
 	mark     procscan.Mark
+	grace    procscan.Grace // of its end
 	child    procscan.Child // nil until it was launched
 	sweeper  *actors.Handle
 	failures int          // Sweepers of this tree that failed

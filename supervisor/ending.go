@@ -52,8 +52,8 @@ func (s *supervisor) tellClosables(msg any) {
 			child.handle.Send(msg)
 		}
 	}
-	for _, h := range s.temporary {
-		h.Send(msg)
+	for _, t := range s.temporary {
+		t.handle.Send(msg)
 	}
 }
 

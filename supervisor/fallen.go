@@ -15,6 +15,7 @@ func (s *supervisor) onDown(down messages.Down) {
 		return
 	}
 	s.dead[down.From] = &fallen{ref: down.From, parent: down.Parent, workersOut: down.Workers > 0}
+	s.refuseBuild(down)
 	for _, h := range s.self.System().Roster().Below(down.From) {
 		if h.Parent().Ref() == down.From {
 			h.Send(messages.Abort{}) // it passes on what is below it
@@ -49,9 +50,9 @@ func (s *supervisor) onClosed(from messages.Ref) {
 			return
 		}
 	}
-	if h := s.temporary[from]; h != nil {
+	if t := s.temporary[from]; t != nil {
 		delete(s.temporary, from)
-		h.Stop()
+		t.handle.Stop()
 		s.settle()
 		return
 	}
@@ -106,9 +107,7 @@ func (s *supervisor) bury(f *fallen) {
 			s.restart(child)
 		}
 	}
-	if h := s.temporary[f.ref]; h != nil {
-		delete(s.temporary, f.ref)
-	}
+	delete(s.temporary, f.ref)
 }
 
 func (s *supervisor) retract(id string) {

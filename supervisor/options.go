@@ -21,6 +21,7 @@ type settings struct {
 	table    procscan.Table
 	grace    procscan.Grace
 	sample   func(context.Context) (map[string]procscan.TreeSample, error)
+	members  func(context.Context, procscan.Mark) (procscan.Look, error)
 	mark     procscan.Mark
 	limits   []string
 	keep     keep
@@ -68,7 +69,7 @@ func newSettings(cfg config.Config, opts []Option) (_ settings, err error) {
 	s := settings{log: slog.New(slog.NewTextHandler(io.Discard, nil)), table: procscan.SystemTable(),
 		grace: procscan.DefaultGrace, sample: func(ctx context.Context) (map[string]procscan.TreeSample, error) {
 			return procscan.Sample(ctx, procscan.SessionVar)
-		}, mark: procscan.NewMark(procscan.RuntimeVar), limits: procscan.Limits()}
+		}, members: procscan.Members, mark: procscan.NewMark(procscan.RuntimeVar), limits: procscan.Limits()}
 	for _, opt := range opts {
 		opt(&s)
 	}

@@ -59,6 +59,7 @@ func Start(ctx context.Context, cfg config.Config, opts ...Option) (*Runtime, er
 func (rt *Runtime) options(set settings) options {
 	return options{launcher: set.launcher, table: set.table, grace: set.grace, sample: set.sample, mark: rt.mark,
 		abortGrace: rt.cfg.AbortGrace, limits: set.limits, fail: rt.fail, keep: set.keep,
+		members: set.members, bootID: procscan.BootID(),
 		children: []childSpec{
 			{name: "observer", create: observer.New(), at: &rt.observer, observer: true},
 			{name: "cache-lsp", create: cache.New(rt.lspCache()), at: &rt.lsp},

@@ -34,6 +34,8 @@ type options struct {
 	abortGrace time.Duration
 	limits     []string    // what this platform can't promise
 	fail       func(error) // the runtime has failed: later calls are refused with it
+	members    func(context.Context, procscan.Mark) (procscan.Look, error)
+	bootID     string
 	keep
 }
 
@@ -44,7 +46,9 @@ type options struct {
 //	Running, Stopping | Adopt, while held            | keep it until the guard is there and the leftovers are gone, or the limit | same
 //	otherwise, or the owner is at or below a dead actor | Adopt | LaunchFailed{closing} -> owner, no row | same
 //	any      | Launched / LaunchFailed, LeaderReaped | the census learns the Child / row out, stop the Sweeper | same
-//	any      | Sweep                                 | -> the tree's Sweeper of the day                | same
+//	any      | Sweep, SignalTree                     | -> the tree's Sweeper of the day                | same
+//	Running  | WatchBuild                            | spawn a BuildWatch; keep a copy until Settled   | same
+//	otherwise | WatchBuild                           | refuse                                          | same
 //	any      | Down of no Sweeper                    | Abort to its children, Sweep to the trees at or below it | same
 //	any      | a dead actor's part is empty          | stop it and what is below, TreesGone -> parent; Permanent: restart, or while Stopping or Aborting it counts as closed | same, Failed
 //	any      | Down of a Sweeper                     | a successor over the same Child                 | same
@@ -60,7 +64,7 @@ type supervisor struct {
 	keeping
 
 	permanents []*permanentChild
-	temporary  map[messages.Ref]*actors.Handle // build watches
+	temporary  map[messages.Ref]*temporary
 	dead       map[messages.Ref]*fallen
 	closed     map[messages.Ref]bool // said Closed to a parent that was dead
 	waiting    []messages.ReplyTo[struct{}]
@@ -131,7 +135,7 @@ type (
 
 func newSupervisor(opts options) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
-		s := &supervisor{options: opts, self: self, census: newCensus(), temporary: make(map[messages.Ref]*actors.Handle),
+		s := &supervisor{options: opts, self: self, census: newCensus(), temporary: make(map[messages.Ref]*temporary),
 			dead: make(map[messages.Ref]*fallen), closed: make(map[messages.Ref]bool), restarts: make(map[string]int)}
 		s.machine = actors.NewMachine(self, running, legal, s.snapshot)
 		s.beginKeeping()
@@ -163,8 +167,13 @@ func (s *supervisor) Receive(msg any) {
 	switch msg := msg.(type) {
 	case messages.Adopt:
 		s.adopt(msg)
-	case messages.Launched, messages.LaunchFailed, messages.LeaderReaped, messages.Sweep, messages.LaunchOrphaned, sweptAnyway:
+	case messages.Launched, messages.LaunchFailed, messages.LeaderReaped, messages.Sweep, messages.SignalTree,
+		messages.LaunchOrphaned, sweptAnyway:
 		s.onTree(msg)
+	case messages.WatchBuild:
+		s.watch(msg)
+	case messages.Settled:
+		s.onSettled(msg.From)
 	case messages.Down:
 		s.onDown(msg)
 	case messages.WorkersIn:

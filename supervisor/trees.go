@@ -23,7 +23,10 @@ func (s *supervisor) adopt(msg messages.Adopt) {
 		s.self.Send(msg.Owner, messages.LaunchFailed{Tree: msg.Tree, Err: messages.ErrClosing})
 		return
 	}
-	t := &tree{id: msg.Tree, owner: owner, role: msg.Role, key: msg.Key, mark: procscan.NewMark(procscan.SessionVar)}
+	t := &tree{id: msg.Tree, owner: owner, role: msg.Role, key: msg.Key, mark: procscan.NewMark(procscan.SessionVar), grace: s.grace}
+	if msg.Grace > 0 {
+		t.grace.Term = msg.Grace
+	}
 	s.census.trees[t.id] = t
 	s.spawnSweeper(t)
 	spec := msg.Spec
@@ -43,7 +46,7 @@ func (s *supervisor) belowDead(h *actors.Handle) bool {
 
 func (s *supervisor) spawnSweeper(t *tree) {
 	t.sweeper = s.self.Spawn("sweeper", fmt.Sprint(t.id), sweeper.New(sweeper.Config{Tree: t.id, Owner: t.owner.Ref(),
-		Role: t.role, Key: t.key, Mark: t.mark, Launcher: s.launcher, Table: s.table, Grace: s.grace, Child: t.child}))
+		Role: t.role, Key: t.key, Mark: t.mark, Launcher: s.launcher, Table: s.table, Grace: t.grace, Child: t.child}))
 }
 
 // onTree handles what concerns one tree of the census. A tree that is not in it is
@@ -64,6 +67,10 @@ func (s *supervisor) onTree(msg any) {
 			t.sweeper.Send(msg)
 		} else {
 			s.callOff(msg.Tree)
+		}
+	case messages.SignalTree:
+		if t := s.census.trees[msg.Tree]; t != nil {
+			t.sweeper.Send(msg)
 		}
 	case messages.LaunchOrphaned:
 		if t := s.census.trees[msg.Tree]; t != nil && msg.Child != nil {
@@ -118,7 +125,7 @@ func (s *supervisor) succeed(t *tree) {
 // sweepAnyway ends a tree whose Sweepers keep failing by plain work. It goes on as
 // long as it takes, as they would.
 func (s *supervisor) sweepAnyway(t *tree) {
-	child, mark, table, grace := t.child, t.mark, s.table, s.grace
+	child, mark, table, grace := t.child, t.mark, s.table, t.grace
 	id := t.id
 	actors.Go(s.self, s.self.Context(), func(ctx context.Context) (procscan.Status, error) {
 		for {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
@@ -70,6 +71,17 @@ func (s *Sweeper) onSweep() {
 	case watching:
 		s.begin()
 	default: // it joins the end that has begun
+	}
+}
+
+// onSignal passes a signal on to the leader's group. One that comes too early or too
+// late meets nothing, or an end that has begun.
+func (s *Sweeper) onSignal(signal os.Signal) {
+	if !s.machine.In(watching) {
+		return
+	}
+	if err := s.child.SignalGroup(signal); err != nil {
+		s.self.Log().Debug("not signalled", "signal", signal.String(), "reason", err)
 	}
 }
 

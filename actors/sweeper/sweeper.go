@@ -51,6 +51,7 @@ type Config struct {
 //	Reaping   | reaped(err)                  | RetrySweep after a back-off                                  | Backoff
 //	any       | leaderExited                 | note the status                                              | same
 //	any       | Sweep                        | join                                                         | same
+//	Watching  | SignalTree                   | signal the leader's group                                    | Watching
 //
 // Stopped anywhere but in Reaped is a fault of the program: it kills the group, if
 // that may still be signalled, and says so.
@@ -153,6 +154,8 @@ func (s *Sweeper) Receive(msg any) {
 		s.onLate()
 	case messages.Sweep:
 		s.onSweep()
+	case messages.SignalTree:
+		s.onSignal(msg.Signal)
 	case leaderExited:
 		s.onLeaderExited(msg)
 	case groupRetired:
