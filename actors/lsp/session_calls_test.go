@@ -165,13 +165,13 @@ func TestServersOwnErrorIsThatCallsAlone(t *testing.T) {
 	})
 	bubble(t, "at its last moment", func(t *testing.T, b *bench) {
 		b.ready()
-		ends := time.Now().Add(timeout)
+		ends := time.Now().Add(timeout + 1)
 		b.wire.On("textDocument/hover", fakes.Answer{Do: func(fakes.Sent) (any, error) {
-			time.Sleep(time.Until(ends)) // a Wire that answers together with the end of the time
+			time.Sleep(time.Until(ends)) // it was on its way when the time ended
 			return nil, &lsp.ResponseError{Method: "textDocument/hover", Code: -1, Message: "no"}
 		}})
 		call := b.hover(b.write("a.go", "x"))
-		time.Sleep(timeout)
+		time.Sleep(timeout + 1)
 		assert.Equal(t, messages.KindProtocol, messages.KindOf(call.err(t)))
 		b.Parent.ExpectExactly(t, b.settled(call.id, messages.Healthy, nil))
 	})
