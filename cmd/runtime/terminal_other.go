@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// getAttributes asks a terminal for its settings.
+const getAttributes = unix.TIOCGETA
