@@ -22,11 +22,16 @@ type app struct {
 	stdout, stderr io.Writer
 	environ        func(string) string
 	start          func(context.Context, config.Config, *slog.Logger) (engine, error)
-	width          int // of the terminal that shows stderr; 0: it shows on none
+	connect        func(context.Context, config.Config) (engine, error) // to the shared daemon; nil: it can't be had
+	width          int                                                  // of the terminal that shows stderr; 0: it shows on none
+	colour         bool                                                 // stdout is a terminal that shows colours
+	inherited      []int                                                // descriptors that the program was started with
 
 	json       bool
 	project    string
 	configFile string
+	socket     string
+	embedded   bool
 	settings   map[string]string // from flags, by key
 	origins    config.Origins    // of the settings, once they are loaded
 }
@@ -41,6 +46,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, errFindings) {
 		return 1
+	}
+	if status := exitStatus(0); errors.As(err, &status) {
+		return int(status)
 	}
 	if err != nil {
 		a.complain(err)
@@ -68,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return messages.Invalidf("%w", err) })
 	a.globalFlags(root)
-	root.AddCommand(a.check(), a.hover(), a.run(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
+	root.AddCommand(a.serve(), a.startDaemon(), a.status(), a.tree(), a.stop(), a.check(), a.hover(), a.run(), a.watch(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
 	return root
 }
 
@@ -79,6 +87,8 @@ func (a *app) globalFlags(root *cobra.Command) {
 	flags.BoolVar(&a.json, "json", false, "print one JSON value instead of text")
 	flags.StringVar(&a.project, "project", "", "the project's directory (default: the nearest above the file with a marker of its language)")
 	flags.StringVar(&a.configFile, "config", "", "the configuration file; every setting in it is a flag too, such as --idle: see hearth config")
+	flags.StringVar(&a.socket, "socket", "", "the daemon's socket (default: in runtime_dir, with a name for each installation and build)")
+	flags.BoolVar(&a.embedded, "embedded", false, "run check, hover and run on an engine in this process, not on the shared daemon")
 	a.settings = map[string]string{}
 	for _, row := range config.Default().Table(nil) {
 		flags.Func(row.Key, row.Help, func(text string) error {

@@ -47,7 +47,7 @@ func (a *app) runCheck(ctx context.Context, names []string) error {
 			return err
 		}
 	}
-	return a.withEngine(ctx, cfg, func(eng engine) error {
+	return a.withShared(ctx, cfg, func(eng engine) error {
 		done := a.progress(ctx, eng)
 		var calls errgroup.Group
 		for i := range files {

@@ -44,7 +44,7 @@ func (a *app) runHover(ctx context.Context, place string) error {
 	if err != nil {
 		return messages.Invalidf("%s: %w", place, err)
 	}
-	return a.withEngine(ctx, cfg, func(eng engine) error {
+	return a.withShared(ctx, cfg, func(eng engine) error {
 		done := a.progress(ctx, eng)
 		report, err := eng.Hover(ctx, doc, at)
 		done()

@@ -10,23 +10,34 @@ import (
 
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
+	"github.com/seed-f6977891/hearth/supervisor/config"
 )
 
 func main() {
 	supervisor.GuardMain()
 	// What whoever started us had open by accident is no child's business, and could be
 	// a pipe whose end is waited for. Where it can't be done, nothing is lost but that.
+	found := inherited()
 	_ = procscan.SealDescriptors()
 	// After a pipe that nobody reads any more, too: Go would end the program at once,
 	// with all that it had started still running.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		environ: os.Getenv, start: startEmbedded, width: terminalWidth(),
+		environ: os.Getenv, start: startEmbedded, width: terminalWidth(), colour: showsColours(), inherited: found,
+	}
+	if install, err := config.ThisInstall(); err == nil && !install.Temporary() {
+		a.connect = a.connectShared
 	}
 	code := a.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// showsColours tells whether standard output is a terminal whose user wants colours;
+// https://no-color.org is the convention for who doesn't.
+func showsColours() bool {
+	return term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // terminalWidth is that of standard error's terminal; 0: it is none.

@@ -51,7 +51,7 @@ func (a *app) runRun(ctx context.Context, flags runFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	return a.withEngine(ctx, cfg, func(eng engine) error {
+	return a.withShared(ctx, cfg, func(eng engine) error {
 		done := a.progress(ctx, eng)
 		report, err := eng.RunCode(ctx, snippet)
 		done()

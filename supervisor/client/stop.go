@@ -28,7 +28,10 @@ func (c *Client) StopDaemon(ctx context.Context, now bool) (Stopped, error) {
 	conn, ping, err := c.daemon.reach(ctx)
 	if err == nil {
 		defer conn.end(nil)
-		return Stopped{Stopping: true, PID: ping.PID}, other{c.daemon.paths.Socket, conn, ping}.stop(ctx, now)
+		if err = (other{c.daemon.paths.Socket, conn, ping}).stop(ctx, now); err == nil {
+			err = c.daemon.awaitReleased(ctx, ping.PID)
+		}
+		return Stopped{Stopping: true, PID: ping.PID}, err
 	}
 	var stopped Stopped
 	if !errors.Is(err, ErrNotRunning) {
@@ -59,8 +62,32 @@ func (o other) stop(ctx context.Context, now bool) error {
 	return awaitGone(ctx, o.socket, o.ping.PID)
 }
 
-// awaitGone waits until a daemon has ended. Its socket is the last that it gives up;
-// another daemon may listen there by then.
+// awaitReleased waits until a daemon that has given up its socket has let go of the
+// lifetime lock, which is the last thing it does. Another one may hold that by then.
+func (d *daemon) awaitReleased(ctx context.Context, pid int) error {
+	for pause := gonePoll; ; pause = min(2*pause, gonePollMost) {
+		lock, free, err := TryLock(d.paths.Lifetime)
+		if free {
+			lock.Release()
+		}
+		if free || err != nil {
+			return err
+		}
+		c, ping, err := d.reach(ctx)
+		if err == nil {
+			c.end(nil)
+			if ping.PID != pid {
+				return nil
+			}
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitGone waits until nobody listens for a daemon any more: by then nothing that it
+// had started is left. Another daemon may listen there instead.
 func awaitGone(ctx context.Context, socket string, pid int) error {
 	for pause := gonePoll; ; pause = min(2*pause, gonePollMost) {
 		c, ping, err := reach(ctx, socket)

@@ -4,6 +4,7 @@
 //
 //   - Diagnostics: compiler-style lines
 //   - Awaited and Summary: a status in one line
+//   - Daemon and Tree: what a daemon does, at a glance on 80 columns
 //   - Settings and Doctor: tables
 //
 // The texts that programs of the older protocol read are in supervisor/wire.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/supervisor/client"
+	"github.com/seed-f6977891/hearth/supervisor/config"
+)
+
+// paths are the daemon's files.
+func (a *app) paths(cfg config.Config, install config.Install, socket string) (config.Paths, error) {
+	if socket == "" {
+		return cfg.Paths(install), nil
+	}
+	return config.PathsFor(socket)
+}
+
+// client makes a client of the shared daemon, which it touches at its first call.
+func (a *app) client(cfg config.Config, opts ...client.Option) (*client.Client, error) {
+	install, err := config.ThisInstall()
+	if err != nil {
+		return nil, messages.Errorf(messages.KindInternal, "%w", err)
+	}
+	args, err := a.daemonArguments()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, client.WithInstall(install), client.WithArguments(args...))
+	if a.socket != "" {
+		opts = append(opts, client.WithSocket(a.socket))
+	}
+	if install.Temporary() { // it can use a daemon, and not be one
+		opts = append(opts, client.WithoutStart())
+	}
+	return client.New(cfg, opts...)
+}
+
+// daemonArguments hand the settings that this command was given to a daemon that it
+// starts. That works in another directory, so a file is named by its whole path.
+func (a *app) daemonArguments() ([]string, error) {
+	var args []string
+	file := a.configFile
+	if file == "" {
+		file = a.environ("HEARTH_CONFIG")
+	}
+	if file != "" {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, messages.Invalidf("--config %s: %w", file, err)
+		}
+		args = append(args, "--config", path)
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.settings)) {
+		args = append(args, "--"+key+"="+a.settings[key])
+	}
+	return args, nil
+}
+
+// withShared runs do on the shared daemon, which is started if need be, and leaves it
+// running. An engine of its own is what --embedded asks for, and all that a program can
+// have whose file vanishes when it ends.
+func (a *app) withShared(ctx context.Context, cfg config.Config, do func(engine) error) error {
+	if a.embedded || a.connect == nil {
+		return a.withEngine(ctx, cfg, do)
+	}
+	shared, err := a.connect(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = shared.Shutdown(ctx) }()
+	return do(shared)
+}
+
+// connectShared connects to the shared daemon.
+func (a *app) connectShared(ctx context.Context, cfg config.Config) (engine, error) {
+	return a.client(cfg)
+}
