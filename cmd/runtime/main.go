@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
-	"github.com/seed-f6977891/hearth/supervisor/config"
 )
 
 func main() {
@@ -26,7 +25,7 @@ func main() {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Getenv, start: startEmbedded, width: terminalWidth(), colour: showsColours(), inherited: found,
 	}
-	if install, err := config.ThisInstall(); err == nil && !install.Temporary() {
+	if install, err := a.install(); err == nil && !install.Temporary() {
 		a.connect = a.connectShared
 	}
 	code := a.execute(ctx, os.Args[1:])

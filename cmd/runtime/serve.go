@@ -29,8 +29,8 @@ func (a *app) serve() *cobra.Command {
 	return cmd
 }
 
-// runServe is the daemon's whole life. It listens first: clients that come before the
-// rest is there wait in the socket's queue.
+// runServe is the daemon's whole life. It listens and answers pings first; what needs the
+// engine waits until that is there.
 func (a *app) runServe(ctx context.Context, log string) error {
 	d := &served{app: a, began: time.Now()}
 	if err := d.inherit(os.Getpid()); err != nil {
@@ -73,8 +73,8 @@ func (d *served) inherit(pid int) (err error) {
 
 // take makes this process the one daemon of its installation, and listens.
 func (d *served) take(cfg config.Config) (err error) {
-	if d.install, err = config.ThisInstall(); err != nil {
-		return messages.Errorf(messages.KindInternal, "%w", err)
+	if d.install, err = d.app.install(); err != nil {
+		return err
 	}
 	if d.install.Temporary() {
 		return messages.Invalidf("this program was built by go run and has no lasting file for a daemon; go build -o hearth ./cmd/runtime makes one")
@@ -132,16 +132,17 @@ func (d *served) run(ctx context.Context) error {
 	signal.Notify(children, syscall.SIGCHLD)
 	defer signal.Stop(children)
 
+	d.stops = make(chan bool, stopsKept)
+	d.settings = describe(d.cfg, d.app.origins)
+	server := rpc.New(rpc.Options{Config: d.cfg, Ping: d.ping, Shutdown: d.shutdown, Log: d.log})
+	go server.Serve(d.listener.UnixListener)
 	runtime, err := supervisor.Start(ctx, d.cfg, supervisor.WithLogger(d.log), supervisor.WithGuard(),
 		supervisor.WithContainment(), supervisor.WithSubreaper(children))
 	if err != nil {
-		d.listener.abandon()
+		d.end(server)
 		return err
 	}
-	d.stops = make(chan bool, stopsKept)
-	d.settings = describe(d.cfg, d.app.origins)
-	server := rpc.New(rpc.Options{Runtime: runtime, Config: d.cfg, Ping: d.ping, Shutdown: d.shutdown, Log: d.log})
-	go server.Serve(d.listener.UnixListener)
+	server.Attach(runtime)
 	d.log.Info("the daemon has started", "pid", os.Getpid(), "build", d.install.String(), "socket", d.paths.Socket)
 	d.notify("READY=1")
 

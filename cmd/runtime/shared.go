@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/supervisor/client"
@@ -21,9 +22,9 @@ func (a *app) paths(cfg config.Config, install config.Install, socket string) (c
 
 // client makes a client of the shared daemon, which it touches at its first call.
 func (a *app) client(cfg config.Config, opts ...client.Option) (*client.Client, error) {
-	install, err := config.ThisInstall()
+	install, err := a.install()
 	if err != nil {
-		return nil, messages.Errorf(messages.KindInternal, "%w", err)
+		return nil, err
 	}
 	args, err := a.daemonArguments()
 	if err != nil {
@@ -58,6 +59,17 @@ func (a *app) daemonArguments() ([]string, error) {
 		args = append(args, "--"+key+"="+a.settings[key])
 	}
 	return args, nil
+}
+
+// thisInstall is this program's, read once.
+var thisInstall = sync.OnceValues(config.ThisInstall)
+
+func (*app) install() (config.Install, error) {
+	install, err := thisInstall()
+	if err != nil {
+		err = messages.Errorf(messages.KindInternal, "%w", err)
+	}
+	return install, err
 }
 
 // withShared runs do on the shared daemon, which is started if need be, and leaves it

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
+	goruntime "runtime"
 	"runtime/debug"
 	"time"
 
@@ -76,18 +76,22 @@ func (s *Server) status(ctx context.Context, request wire.Request) (any, error) 
 	if err != nil || params.Format == wire.FormatReport {
 		return picture, err
 	}
-	return wire.NewStatus(s.Ping(), picture, runtime.NumGoroutine(), openFiles()), nil
+	return wire.NewStatus(s.Ping(), picture, goruntime.NumGoroutine(), openFiles()), nil
 }
 
 func (s *Server) picture(ctx context.Context, project string) (messages.Status, error) {
-	if project == "" {
-		return s.Runtime.Status(ctx)
+	runtime, err := s.engine(ctx)
+	if err != nil {
+		return messages.Status{}, err
 	}
-	return s.Runtime.ProjectStatus(ctx, project)
+	if project == "" {
+		return runtime.Status(ctx)
+	}
+	return runtime.ProjectStatus(ctx, project)
 }
 
 func (s *Server) tree(ctx context.Context, _ wire.Request) (any, error) {
-	picture, err := s.Runtime.Status(ctx)
+	picture, err := s.picture(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +117,11 @@ func (s *Server) run(ctx context.Context, request wire.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.Runtime.RunCode(ctx, params.Snippet)
+	runtime, err := s.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := runtime.RunCode(ctx, params.Snippet)
 	if ran := (*messages.RunError)(nil); request.Protocol == wire.Version1 && errors.As(err, &ran) {
 		report, err = ran.Report(), nil
 	}
@@ -132,7 +140,7 @@ func (s *Server) replStatus(ctx context.Context, request wire.Request) (any, err
 	if err != nil {
 		return nil, err
 	}
-	picture, err := s.Runtime.ProjectStatus(ctx, found.Root)
+	picture, err := s.picture(ctx, found.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +155,11 @@ func (s *Server) diagnostics(ctx context.Context, request wire.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.Runtime.Diagnostics(ctx, params.Document)
+	runtime, err := s.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := runtime.Diagnostics(ctx, params.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +171,11 @@ func (s *Server) hover(ctx context.Context, request wire.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.Runtime.Hover(ctx, params.Document, params.Position)
+	runtime, err := s.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := runtime.Hover(ctx, params.Document, params.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +187,11 @@ func (s *Server) query(ctx context.Context, request wire.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.Runtime.Query(ctx, params.Document, params.Method, params.Position, params.Params)
+	runtime, err := s.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := runtime.Query(ctx, params.Document, params.Method, params.Position, params.Params)
 	if err != nil {
 		return nil, err
 	}

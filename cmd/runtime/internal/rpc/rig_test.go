@@ -90,9 +90,10 @@ func serve(t *testing.T, change ...func(*config.Config)) *rig {
 	r := &rig{runtime: &fakeRuntime{}, socket: filepath.Join(dir, "s"), stops: make(chan bool, 9)}
 	r.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: r.socket, Net: "unix"})
 	require.NoError(t, err)
-	r.Server = rpc.New(rpc.Options{Runtime: r.runtime, Config: cfg, Log: slog.New(slog.DiscardHandler),
+	r.Server = rpc.New(rpc.Options{Config: cfg, Log: slog.New(slog.DiscardHandler),
 		Ping:     func() wire.Ping { return wire.NewPing(7, "i-b", 3, time.Unix(1, 0), time.Unix(2, 0), wire.Config{}) },
 		Shutdown: func(now bool) { r.stops <- now }})
+	r.Attach(r.runtime)
 	go r.Serve(r.listener)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), bound)

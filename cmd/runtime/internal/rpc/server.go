@@ -28,7 +28,6 @@ type Runtime interface {
 
 // Options are what a Server is made of; all of them are needed.
 type Options struct {
-	Runtime  Runtime
 	Config   config.Config
 	Ping     func() wire.Ping // who answers, as of now
 	Shutdown func(now bool)   // a client asked for the end; it must not block
@@ -38,8 +37,10 @@ type Options struct {
 // Server serves both protocols on one listener.
 type Server struct {
 	Options
-	base   context.Context // of all that it does
-	cancel context.CancelFunc
+	runtime  Runtime         // after attached
+	attached chan struct{}   // closed by Attach
+	base     context.Context // of all that it does
+	cancel   context.CancelFunc
 
 	refusals chan struct{} // a place for each connection that is being refused
 	served   chan struct{} // closed when no connection is accepted any more
@@ -67,10 +68,27 @@ const (
 
 // New makes a server that isn't listening yet.
 func New(options Options) *Server {
-	s := &Server{Options: options, refusals: make(chan struct{}, refusedAtOnce), served: make(chan struct{}),
-		open: make(map[*connection]struct{})}
+	s := &Server{Options: options, attached: make(chan struct{}), refusals: make(chan struct{}, refusedAtOnce),
+		served: make(chan struct{}), open: make(map[*connection]struct{})}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	return s
+}
+
+// Attach gives the server the runtime that does its requests, once. Until then those
+// that need one wait; a ping doesn't.
+func (s *Server) Attach(runtime Runtime) {
+	s.runtime = runtime
+	close(s.attached)
+}
+
+// engine is the runtime, as soon as there is one.
+func (s *Server) engine(ctx context.Context) (Runtime, error) {
+	select {
+	case <-s.attached:
+		return s.runtime, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Serve accepts connections until Close, once in a Server's life. Errors of single connections never end it:
