@@ -195,13 +195,7 @@ func hashed(key messages.Key) string {
 // RefuseAll answers everything that a failed Cache holds: what waited was never
 // begun, what was leased may have run.
 func (c *cache) RefuseAll(cause error) {
-	held := slices.AppendSeq(c.inHand, maps.Values(c.ledger.claims))
-	for _, d := range c.ledger.out {
-		if d.act == refuse { // it may not have been carried out
-			held = append(held, d.claim)
-		}
-	}
-	for _, claim := range held {
+	for _, claim := range slices.AppendSeq(c.inHand, maps.Values(c.ledger.claims)) {
 		claim.clocks.stop()
 		if claim.row != nil {
 			claim.op.Refuse(mayHaveRun(cause))

@@ -194,6 +194,13 @@ func TestClosingEntryGivesLeasesBackAndWaitsForItsChild(t *testing.T) {
 		b.entry.Send(messages.TreesGone{From: b.child.Ref()})
 		b.expectEnded(errBroken)
 	})
+	entryBubble(t, "child down while it ends by itself", func(t *testing.T, b *entryBench) {
+		b.resident()
+		b.entry.Send(messages.Ending{From: b.child.Ref(), Err: errBroken})
+		b.entry.Send(messages.Down{From: b.child.Ref(), Reason: messages.ErrAborted})
+		b.entry.Send(messages.TreesGone{From: b.child.Ref()})
+		b.expectEnded(errBroken)
+	})
 	entryBubble(t, "closed, and then a lease", func(t *testing.T, b *entryBench) {
 		b.closing()
 		b.entry.Send(messages.Closed{From: b.child.Ref()})
