@@ -1,0 +1,27 @@
+package main
+
+// figure is one promise: a metric that a benchmark reports, and the most that it may be.
+type figure struct {
+	What    string  `json:"what"`
+	Package string  `json:"package"`
+	Bench   string  `json:"benchmark"` // its full name, sub-benchmarks included
+	Metric  string  `json:"metric"`
+	Limit   float64 `json:"limit"`
+}
+
+// figures are all of them, in the order in which they are printed.
+var figures = []figure{
+	{"an idle actor's memory, bytes", "actors", "IdleActor", "B/actor", 1500},
+	{"Ask of an actor : a channel round trip", "actors", "Ask", "x-channel", 2.5},
+	{"admit and release : map lookup and list move, 4 entries", "actors/cache", "AdmitAndRelease/4", "x-lookup", 6},
+	{"the same with 10,000 entries", "actors/cache", "AdmitAndRelease/10000", "x-lookup", 6},
+	{"10,000 entries : 4 entries", "actors/cache", "AdmitAndReleaseAtTenThousand", "x-at-4", 2},
+	{"10,000 idle Entry actors, MB", "actors/cache", "MemoryOfIdleEntries", "MB", 40},
+	{"status of 1,000 entries : encoding it", "actors/observer", "Status1000", "x-encoding", 2},
+	{"slowest status in a storm of snapshots, ms", "actors/observer", "StatusUnderStorm", "ms-slowest", 50},
+	{"scan of 1,000 processes : bare walk", "procscan", "Scan/1000", "x-bare", 1.2},
+	{"scan of 3,000 processes : bare walk", "procscan", "Scan/3000", "x-bare", 1.2},
+	{"clean close over two scans, 1,000 processes, ms", "procscan", "CleanClose", "over-ms", 15},
+	{"warm fresh run : bare exchange", "test/repl", "WarmCallAgainstABareChild", "fresh/bare", 1.3},
+	{"resident run : bare exchange", "test/repl", "WarmCallAgainstABareChild", "resident/bare", 1.15},
+}
