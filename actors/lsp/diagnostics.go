@@ -28,7 +28,7 @@ var errOtherWay = errors.New("another way is open")
 // Diagnostics waits until the server has said all about the text that it was last sent
 // of an open document, and about what it was told before this call of other files. It
 // takes the first way that applies, each time anew, since servers register late:
-// Lean's own request; a pull; else what is published. A context that ends before gives
+// Lean's own request; a pull; TypeScript's own; else what is published. A context that ends before gives
 // an *UnfinishedError.
 func (c *Client) Diagnostics(ctx context.Context, doc Source) (Findings, error) {
 	c.mu.Lock()
@@ -67,6 +67,8 @@ func (q *question) ask(ctx context.Context) (Findings, error) {
 		return q.waitLean(ctx, t)
 	case wayPull:
 		return q.pull(ctx, t)
+	case wayTSServer:
+		return q.askTSServer(ctx, t)
 	}
 	return q.waitPublished(ctx, false)
 }
@@ -88,11 +90,12 @@ const (
 	wayPublished way = iota
 	wayPull
 	wayLean
+	wayTSServer
 )
 
 func (q *question) way(s status) way {
 	q.mu.Lock()
-	noLean, noPull := q.refused[leanWait], q.refused[pullMethod]
+	noLean, noPull, noCommand := q.refused[leanWait], q.refused[pullMethod], q.refused[executeCommand]
 	q.mu.Unlock()
 	lean := s.speaksLean || strings.HasPrefix(q.caps.server, "Lean")
 	switch {
@@ -100,6 +103,8 @@ func (q *question) way(s status) way {
 		return wayLean
 	case !noPull && (offered(q.caps.providers["diagnosticProvider"]) || len(q.Registrations(pullMethod)) > 0):
 		return wayPull
+	case !noCommand && q.caps.runsTSServer():
+		return wayTSServer
 	}
 	return wayPublished
 }

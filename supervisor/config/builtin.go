@@ -121,6 +121,9 @@ func typescript() Language {
 		Server: Server{
 			Commands: []Command{{"typescript-language-server", "--stdio"}, {"tsc", "--lsp", "--stdio"}},
 			Complete: CompleteQuiet,
+			// It then hears of changed files from the runtime before it is asked about any,
+			// instead of watching them itself, some time later.
+			InitializationOptions: json.RawMessage(`{"tsserver":{"useClientFileWatcher":true}}`),
 		},
 		REPL: Worker{Protocol: ProtocolNone},
 	}
