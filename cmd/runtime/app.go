@@ -76,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return messages.Invalidf("%w", err) })
 	a.globalFlags(root)
-	root.AddCommand(a.serve(), a.startDaemon(), a.status(), a.tree(), a.stop(), a.check(), a.hover(), a.run(), a.watch(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
+	root.AddCommand(a.serve(), a.startDaemon(), a.status(), a.tree(), a.stop(), a.mcp(), a.check(), a.hover(), a.run(), a.watch(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
 	return root
 }
 
