@@ -1,0 +1,149 @@
+package chaos_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/standins"
+	"github.com/seed-f6977891/hearth/test/standins/journal"
+	"github.com/seed-f6977891/hearth/test/standins/play"
+	"github.com/seed-f6977891/hearth/test/standins/script"
+)
+
+// world is what goes on beside the rounds, and must not notice them.
+type world struct {
+	journals []string // of what must stay as it is
+	started  map[string][]standins.Event
+	other    *remote // a runtime with a tree in mid-work
+}
+
+// newWorld starts a canary, processes of nobody's that a scan can't judge easily, and
+// another runtime.
+func newWorld(t *testing.T) *world {
+	standins.NewCanary(t)
+	w := &world{started: map[string][]standins.Event{}}
+	w.journals = append(w.journals, foreigners(t))
+	lean := newLean(t, standins.At("build", "ignore-term"))
+	w.other = startHost(t, setup{Journal: lean.journal, Command: lean.command(false), Guard: true, RuntimeDir: runtimeDir(t)})
+	w.other.order(order{Do: "check", Project: lean.project, File: lean.write(t, true)})
+	standins.AwaitEvent(t, lean.journal, standins.Is("build", journal.Start, ""), standins.Bound)
+	w.journals = append(w.journals, lean.journal)
+	for _, path := range w.journals {
+		w.started[path] = alive(path)
+		require.Greater(t, len(w.started[path]), 2)
+	}
+	return w
+}
+
+// foreigners starts a process that executes itself for ever and one without any
+// environment.
+func foreigners(t *testing.T) (journalPath string) {
+	lsp := standins.WriteLSP(t, script.LSP{Rules: []script.Rule{script.When(script.OnStart,
+		script.Start(play.Spawn{Kind: play.ExecLoop, Setsid: true, Every: "1ms"}),
+		script.Start(play.Spawn{Setsid: true, ClearEnv: true}))}})
+	standins.Launch(t, t.TempDir(), nil, lsp.Command(standins.Build(t).LSP)...)
+	for _, kind := range []string{play.ExecLoop, play.Sleeper} {
+		lsp.Await(t, standins.Is(kind, journal.Start, ""))
+	}
+	return lsp.Journal
+}
+
+// unharmed says whether everything of the world lives, and got no signal.
+func (w *world) unharmed(t *testing.T) {
+	for _, path := range w.journals {
+		assert.Empty(t, standins.Select(t, path, standins.Is("", journal.Signal, "")))
+		assert.Equal(t, w.started[path], alive(path), "all of them live")
+	}
+	w.other.shut(byClose)
+	w.other.leave()
+}
+
+// runtimeDir is short enough for a socket's path, which a configuration is held to.
+func runtimeDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "chaos")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// lean is a project of Lean's stand-in with the journal of what runs in it.
+type lean struct {
+	project, journal string
+	bin              standins.Bin
+}
+
+func newLean(t *testing.T, knobs ...string) lean {
+	l := lean{project: standins.Project(t, "lean"), journal: standins.JournalPath(t), bin: standins.Build(t)}
+	standins.WriteKnobs(t, l.project, l.bin.LeanEnv(l.journal, knobs...)...)
+	standins.EndSurvivors(t, l.journal)
+	return l
+}
+
+// command is the server's, with the wrapper that it usually has or without.
+func (l lean) command(direct bool) []string {
+	if direct {
+		return []string{filepath.Join(l.bin.LeanDir(), "lean"), "--server"}
+	}
+	return []string{filepath.Join(l.bin.LeanDir(), "lake"), "serve"}
+}
+
+// write writes a file to be checked; a busy one waits for a build of ten minutes.
+func (l lean) write(t *testing.T, busy bool) (name string) {
+	text := "#check Nat\n"
+	if busy {
+		text = "-- fake: import-slow Slow\n"
+	}
+	standins.WriteFile(t, filepath.Join(l.project, "A.lean"), text)
+	return "A.lean"
+}
+
+// reusers are untagged processes that were given the number of one that died.
+type reusers struct {
+	mu     sync.Mutex
+	placed int
+}
+
+// place gives the dead process's number to a canary, as soon as it is free. It may not be
+// possible: without a namespace of our own, or when the number stays a zombie's.
+func (r *reusers) place(t *testing.T, pid int) {
+	if os.Getenv(insideVar) == "" {
+		return
+	}
+	r.mu.Lock() // the kernel has one next number
+	defer r.mu.Unlock()
+	for deadline := time.Now().Add(100 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
+			continue
+		}
+		if os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0) != nil {
+			return
+		}
+		newcomer := exec.Command("sleep", "3600")
+		newcomer.Env = []string{"PATH=/usr/bin:/bin"}
+		if newcomer.Start() != nil {
+			return
+		}
+		kill := func() string { _ = newcomer.Process.Kill(); return newcomer.Wait().Error() }
+		if newcomer.Process.Pid != pid { // somebody else was faster
+			kill()
+			continue
+		}
+		r.placed++
+		id, err := procscan.Read(pid)
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			assert.False(t, standins.Gone(pid, id.StartTicks), "the process that was given %d was ended", pid)
+			kill()
+		})
+		return
+	}
+}
