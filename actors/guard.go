@@ -29,12 +29,12 @@ const (
 // does, a panic and a Goexit among it, ends in this type and never in the engine.
 //
 //	serving | Receive returned             |                                              | serving
-//	serving | Receive panicked, or Goexit  | Down -> parent, Supervisor; RefuseAll; cancel | sealed
+//	serving | Receive panicked, or Goexit  | Down -> parent, Supervisor; RefuseAll; its message, as below; cancel | sealed
 //	sealed  | an operation from a caller   | refuse                                       | sealed
 //	sealed  | Closed, EntryClosed          | -> Supervisor                                | sealed
 //	sealed  | a worker's answer            | undelivered; the last: WorkersIn -> Supervisor | sealed
 //	sealed  | Operation in Lease, others   | drop: the forwarder has the copy             | sealed
-//	any     | stop                         | strike out, close done                       | stopped
+//	any     | stop                         | retract, strike out, close done              | stopped
 //	stopped | an operation, an answer      | refuse, undelivered                          | stopped
 //
 // The inbox is never stopped: what was on its way when the actor ended is still
@@ -74,23 +74,32 @@ func (p *process) Invoke(batch []actor.Envelope) {
 	p.rest = nil
 }
 
-// handle guards one message. A Goexit can't be recovered: its goroutine ends, and
-// with it the run of the inbox. The deferred call starts the inbox anew, on another
-// goroutine, and what is left of the batch goes first there.
+// handle outlives one message. A Goexit can't be recovered: its goroutine ends, and
+// with it the run of the inbox, also where a panic on the way out was recovered. The
+// deferred call then starts the inbox anew, on another goroutine, and what is left
+// of the batch goes first there.
 func (p *process) handle(msg any) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.restartInbox()
+		}
+	}()
+	p.guarded(msg)
+	returned = true
+}
+
+func (p *process) guarded(msg any) {
 	normal := false
 	defer func() {
 		if normal {
 			return
 		}
-		cause, goexit := recover(), false
+		cause := recover()
 		if cause == nil {
-			cause, goexit = "runtime.Goexit", true
+			cause = "runtime.Goexit"
 		}
-		p.failed(cause, string(debug.Stack()))
-		if goexit {
-			p.restartInbox()
-		}
+		p.failed(msg, cause, string(debug.Stack()))
 	}()
 	p.dispatch(msg)
 	normal = true
@@ -129,7 +138,7 @@ func (p *process) dispatch(msg any) {
 func (p *process) answered(a *answer) {
 	p.self.out--
 	if p.phase != serving {
-		a.undelivered()
+		p.shielded("undelivered", a.undelivered)
 		p.lastWorkerIn()
 		return
 	}
@@ -144,14 +153,18 @@ func (p *process) afterwards(msg any) {
 	case messages.Operation:
 		msg.Refuse(messages.ErrClosing)
 	case messages.Closed, messages.EntryClosed:
-		p.self.sys.tellSupervisor(msg)
+		if p.self.handle != p.self.sys.supervisor.Load() { // to itself it would go round for ever
+			p.self.sys.tellSupervisor(msg)
+		}
 	}
 }
 
-func (p *process) failed(cause any, stack string) {
+// failed seals the actor over the message that it had in hand. That one is not lost
+// either: a child says only once that it has closed.
+func (p *process) failed(msg, cause any, stack string) {
 	if hand := p.inHand; hand != nil {
 		p.inHand = nil
-		hand.undelivered()
+		p.shielded("undelivered", hand.undelivered)
 	}
 	if p.phase != serving {
 		p.self.Log().Error("a failed actor failed again", "cause", fmt.Sprint(cause))
@@ -160,36 +173,42 @@ func (p *process) failed(cause any, stack string) {
 	p.phase = sealed
 	reason := &messages.PanicError{Actor: p.self.handle.ID(), Value: fmt.Sprint(cause)}
 	p.self.Log().Error("actor failed", "reason", reason, "stack", stack)
-	down := p.down(reason, stack)
+	p.tellDown(p.down(reason, stack))
+	if refuser, ok := p.behaviour.(Refuser); ok {
+		p.shielded("RefuseAll", func() { refuser.RefuseAll(reason) })
+	}
+	if _, forwarded := msg.(messages.Operation); !forwarded { // its forwarder has the copy
+		p.afterwards(msg)
+	}
+	p.self.cancel()
+}
+
+func (p *process) tellDown(down messages.Down) {
 	switch parent := p.self.handle.parent; {
 	case parent == nil:
-		p.self.sys.fail(reason)
+		p.self.sys.fail(down.Reason)
 	case parent == p.self.sys.supervisor.Load(): // told as the parent, and not twice
 		parent.Send(down)
 	default:
 		parent.Send(down)
 		p.self.sys.tellSupervisor(down)
 	}
-	p.refuseAll(reason)
-	p.self.cancel()
 }
 
-// refuseAll lets the behaviour answer what it holds. Its state may be what broke,
-// so it runs under a recover of its own, on a goroutine of its own: a Goexit in it
+// shielded calls what an actor wants to have done at its end. Its state may be what
+// broke, so the call is recovered, and has a goroutine of its own: a Goexit in it
 // must not end the run of the inbox.
-func (p *process) refuseAll(reason error) {
-	refuser, ok := p.behaviour.(Refuser)
-	if !ok {
-		return
-	}
+func (p *process) shielded(name string, call func()) {
 	var done sync.WaitGroup
 	done.Go(func() {
+		normal := false
 		defer func() {
-			if cause := recover(); cause != nil {
-				p.self.Log().Error("refusing failed", "cause", fmt.Sprint(cause))
+			if cause := recover(); !normal {
+				p.self.Log().Error("failed at its end", "call", name, "cause", fmt.Sprint(cause))
 			}
 		}()
-		refuser.RefuseAll(reason)
+		call()
+		normal = true
 	})
 	done.Wait()
 }
@@ -206,10 +225,13 @@ func (p *process) stop() {
 		p.self.Log().Error("stopped while workers are out", "workers", p.self.out)
 	}
 	if stopper, ok := p.behaviour.(Stopper); ok && p.phase == serving {
-		stopper.Stopped()
+		p.shielded("Stopped", stopper.Stopped)
 	}
 	p.phase = stopped
 	p.self.cancel()
+	if p.self.published.Load() { // by a failed actor, or for an Observer that came too late
+		p.self.Retract()
+	}
 	p.self.sys.engine.Registry.Remove(h.pid)
 	p.self.sys.roster.strike(h)
 	p.self.sys.tellSupervisor(messages.Stopped{From: h.pid})

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-f6977891/hearth/messages"
@@ -16,6 +17,8 @@ type Self struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	out    int // workers that have not answered; touched only on the actor's goroutine
+	// published is set while the Observer may know a snapshot of the actor.
+	published atomic.Bool
 }
 
 // Ref is the actor's own name.
@@ -75,11 +78,16 @@ func (s *Self) Expire(ctx context.Context, msg any) (callOff func() bool) {
 
 // Publish hands the actor's snapshot to the Observer.
 func (s *Self) Publish(snapshot messages.Snapshot) {
+	s.published.Store(true)
 	s.sys.tellObserver(messages.Publish{Key: s.handle.ID(), Snapshot: snapshot})
 }
 
 // Retract makes the Observer forget the actor's snapshot.
-func (s *Self) Retract() { s.sys.tellObserver(messages.Retract{Key: s.handle.ID()}) }
+// What an actor has published is also retracted when it is stopped.
+func (s *Self) Retract() {
+	s.published.Store(false)
+	s.sys.tellObserver(messages.Retract{Key: s.handle.ID()})
+}
 
 // Event tells the Observer of something that happened.
 func (s *Self) Event(kind messages.EventKind, key messages.Key, detail string) {

@@ -92,9 +92,9 @@ func (sys *System) spawn(parent *Handle, kind, name string, create func(*Self) B
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	self := &Self{sys: sys, handle: h, ctx: ctx, cancel: cancel}
+	h.Send(begin{create}) // before anybody can find it and send to it
 	sys.roster.enter(h)
 	sys.engine.SpawnProc(&process{self: self, inbox: h.inbox})
-	h.Send(begin{create})
 	return h
 }
 
