@@ -76,13 +76,16 @@ func (k *keep) empty(ctx context.Context, grace procscan.Grace) (err error) {
 
 // release lets go of everything, once: nothing of the runtime lives any more. It
 // blocks for the guard's end, and whoever comes second waits for the first.
+//
+// The guard goes last: should this process die in the middle, it does the rest.
 func (k *keep) release() {
 	k.released.Do(func() {
-		k.leash.farewell()
-		// What can't be removed is found by the next start, with nothing behind it.
-		_ = k.record.remove()
-		if k.containment != nil {
-			_ = k.containment.Close()
+		// A control group that won't go, or a file, is found by the next start.
+		if k.containment == nil || k.containment.Close() == nil {
+			_ = k.record.remove()
+		} else {
+			_ = k.record.unlock()
 		}
+		k.leash.farewell()
 	})
 }

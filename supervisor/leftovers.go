@@ -250,3 +250,11 @@ func (f *recordFile) remove() error {
 	}
 	return errors.Join(os.Remove(f.file.Name()), f.file.Close())
 }
+
+// unlock leaves the file to the next start.
+func (f *recordFile) unlock() error {
+	if f == nil {
+		return nil
+	}
+	return f.file.Close()
+}

@@ -1,6 +1,8 @@
 package chaos_test
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -23,8 +25,9 @@ type round struct {
 	mark    procscan.Mark // in the environment of the host and all that it starts
 	host    *remote
 	guard   procscan.Identity
-	ordered bool // the end was
-	fell    bool // the victim was there to be killed
+	cage    string // the directory of the runtime's control groups
+	ordered bool   // the end was
+	fell    bool   // the victim was there to be killed
 	result  *result
 }
 
@@ -45,6 +48,7 @@ func (r *round) play() {
 	}
 	r.mark = procscan.NewMark("CHAOS_ROUND")
 	r.host = startHost(r.t, r.setup, r.mark.Env())
+	r.cage = r.recordedCage()
 	if r.Guard {
 		r.guard = r.host.awaitGuard(procscan.Identity{})
 	}
@@ -227,7 +231,21 @@ func (r *round) expectNoTrace() {
 	files, err := filepath.Glob(filepath.Join(r.setup.RuntimeDir, "trees", "*"))
 	assert.NoError(r.t, err)
 	assert.Empty(r.t, files)
+	assert.NoDirExists(r.t, r.cage)
 	r.result.played(r)
+}
+
+// recordedCage reads where the runtime says that its control groups are.
+func (r *round) recordedCage() string {
+	files, err := filepath.Glob(filepath.Join(r.setup.RuntimeDir, "trees", "*"))
+	require.NoError(r.t, err)
+	require.Len(r.t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(r.t, err)
+	var record struct{ Containment string }
+	require.NoError(r.t, json.Unmarshal(text, &record))
+	require.Equal(r.t, r.Contained, record.Containment != "")
+	return record.Containment
 }
 
 func carriers(t *testing.T, mark procscan.Mark) (found []procscan.Identity) {
