@@ -76,15 +76,16 @@ func newTree(b *testing.B, limit int64) *tree {
 		return root{t.closed}
 	}))
 	t.cache = <-spawned
-	b.Cleanup(func() {
-		t.cache.Send(messages.Close{})
-		<-t.closed
-		for _, live := range sys.Roster().Live() {
-			live.Stop()
-			<-live.Done()
-		}
-	})
 	return t
+}
+
+func (t *tree) end() {
+	t.cache.Send(messages.Close{})
+	<-t.closed
+	for _, live := range t.sys.Roster().Live() {
+		live.Stop()
+		<-live.Done()
+	}
 }
 
 func (t *tree) ask(b *testing.B, key messages.Key) {
@@ -126,6 +127,7 @@ func threeRoundTrips(b *testing.B) func() {
 // BenchmarkCallThroughCacheAndEntry: at most 6x three chained channel round trips.
 func BenchmarkCallThroughCacheAndEntry(b *testing.B) {
 	t := newTree(b, 4)
+	defer t.end()
 	bare := threeRoundTrips(b)
 	key := keyOf("/a")
 	t.ask(b, key)
@@ -162,7 +164,7 @@ func BenchmarkMemoryOfIdleEntries(b *testing.B) {
 			t.ask(b, keyOf(fmt.Sprintf("/home/somebody/projects/%d", i)))
 		}
 		b.ReportMetric(float64(inUse()-before)/1e6, "MB")
-		runtime.KeepAlive(t)
+		t.end()
 	}
 }
 
