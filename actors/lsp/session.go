@@ -102,7 +102,9 @@ type Session struct {
 	turns    uint64  // calls that have arrived
 	active   int     // calls that have a slot
 	lastUsed time.Time
-	expiring bool // a documents' timer is set
+	expiring bool        // a documents' timer is set
+	timer    *time.Timer // of all calls, for alarm
+	alarm    time.Time   // when a call's time may end; zero: none is waited for
 
 	owing   time.Time // when the server was first sent something after its last frame
 	probing bool
@@ -186,7 +188,7 @@ func (s *Session) Receive(msg any) {
 	switch msg := msg.(type) {
 	case messages.Operation:
 		s.onOperation(msg)
-	case fileRead, synced, opDone, expired, overdue:
+	case fileRead, synced, opDone, alarm, expired, overdue:
 		s.onCall(msg)
 	case docsClosed, expireDocs:
 		s.onDocuments(msg)

@@ -3,7 +3,6 @@ package lsp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -18,9 +17,11 @@ type call struct {
 	turn    uint64 // its place among all that have arrived
 	claim   Claim  // no path: it is about no document
 	ctx     context.Context
-	cancel  context.CancelFunc
-	callOff func() bool // of the message of ctx's end
+	cancel  context.CancelCauseFunc // ends ctx
+	callOff func() bool             // not nil: a message tells when its caller has left
 	arrived time.Time
+	ends    time.Time // by its own Timeout or its caller's deadline; zero: it has ended
+	reason  error     // what then ends ctx
 
 	phase   callPhase
 	waited  bool // it stood in the queue, so that the server did not have all of its time
@@ -41,9 +42,6 @@ const (
 	callAnswered
 )
 
-// errOutOfTime is the cause of a call's context whose own Timeout was over.
-var errOutOfTime = errors.New("its time was over")
-
 type (
 	fileRead struct {
 		id   messages.OperationID
@@ -60,6 +58,7 @@ type (
 		reply func()
 		err   error
 	}
+	alarm   struct{}
 	expired struct{ id messages.OperationID }
 	overdue struct{ id messages.OperationID }
 )
@@ -73,12 +72,14 @@ func (s *Session) onOperation(op messages.Operation) {
 	}
 	s.turns++
 	c := &call{op: op, id: head.ID, turn: s.turns, claim: claimOf(op), arrived: time.Now()}
-	c.ctx, c.cancel = context.WithTimeoutCause(head.Ctx, head.Timeout, errOutOfTime)
-	c.callOff = s.self.Expire(c.ctx, expired{c.id})
+	c.ctx, c.cancel = context.WithCancelCause(head.Ctx)
+	s.limit(c, head)
 	s.calls[c.id] = c
 	s.queue = append(s.queue, c)
 	s.beginNext()
-	c.waited = c.phase == callQueued
+	if c.phase == callQueued {
+		s.wait(c)
+	}
 	s.machine.Publish()
 }
 
@@ -139,6 +140,8 @@ func (s *Session) onCall(msg any) {
 		s.withCall(msg.id, func(c *call) { s.onSynced(c, msg) })
 	case opDone:
 		s.withCall(msg.id, func(c *call) { s.onOpDone(c, msg) })
+	case alarm:
+		s.onAlarm()
 	case expired:
 		s.withCall(msg.id, s.onExpired)
 	case overdue:
@@ -190,7 +193,8 @@ func (s *Session) synchronise(c *call) {
 
 func (s *Session) requeue(c *call) {
 	s.active--
-	c.phase, c.waited, c.text = callQueued, true, nil
+	c.phase, c.text = callQueued, nil
+	s.wait(c)
 	at, _ := slices.BinarySearchFunc(s.queue, c, func(a, b *call) int { return cmp.Compare(a.turn, b.turn) })
 	s.queue = slices.Insert(s.queue, at, c)
 	s.machine.Publish()
@@ -237,36 +241,4 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 	default:
 		s.answer(c, msg.reply)
 	}
-}
-
-// onExpired handles the end of a call's context. Its worker, if it has one, is told by
-// the same context and brings the better answer.
-func (s *Session) onExpired(c *call) {
-	switch c.phase {
-	case callQueued:
-		s.refuseQueued(c)
-	case callBegun:
-		s.self.After(workerGrace, overdue{c.id})
-	}
-}
-
-// onOverdue answers a call whose worker did not in its grace, or which has gone back
-// into the queue meanwhile. What the worker still does is waited for in answered.
-func (s *Session) onOverdue(c *call) {
-	switch c.phase {
-	case callQueued:
-		s.refuseQueued(c)
-	case callBegun:
-		c.phase = callAnswered
-		c.op.Refuse(s.timeoutError(c, nil))
-		s.judge(c)
-	}
-}
-
-func (s *Session) refuseQueued(c *call) {
-	s.queue = slices.DeleteFunc(s.queue, func(other *call) bool { return other == c })
-	s.machine.Publish()
-	c.phase = callAnswered
-	c.op.Refuse(s.queueError(c))
-	s.forget(c, messages.Healthy, nil)
 }

@@ -116,6 +116,9 @@ func (s *Session) stderr() string {
 // have; after an abort nothing goes back to be served again.
 func (s *Session) leaveReady(next state, reason error) {
 	s.queue, s.active = nil, 0
+	if s.timer != nil {
+		s.timer.Stop()
+	}
 	if s.unwatch != nil {
 		s.unwatch()
 	}

@@ -123,7 +123,7 @@ func serverError(op messages.Operation, err error) error {
 
 // queueError is what a caller gets whose call was never begun.
 func (s *Session) queueError(c *call) error {
-	if errors.Is(c.ctx.Err(), context.Canceled) {
+	if c.cancelled() {
 		return messages.Errorf(messages.KindCancelled, "cancelled while waiting for the language-server session: %w", context.Cause(c.ctx))
 	}
 	return &messages.BusyError{Project: s.cfg.Key.Root, Waited: time.Since(c.arrived), Reason: messages.SessionQueue}
@@ -133,7 +133,7 @@ func (s *Session) queueError(c *call) error {
 // under way: with the server's last progress, and for diagnostics with what had been
 // published, where the call's worker told that by err.
 func (s *Session) timeoutError(c *call, err error) error {
-	if errors.Is(c.ctx.Err(), context.Canceled) {
+	if c.cancelled() {
 		return messages.Errorf(messages.KindCancelled, "cancelled: %w", context.Cause(c.ctx))
 	}
 	timeout := &messages.TimeoutError{After: time.Since(c.arrived), Progress: s.client.Progress(PathToURI(c.claim.Path))}

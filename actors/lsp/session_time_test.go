@@ -48,6 +48,20 @@ func TestQueuedCallIsAnsweredWhenItsTimeEnds(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, messages.KindBusy, messages.KindOf(call.err(t)))
 	}, oneSlot)
+	bubble(t, "each at its own", func(t *testing.T, b *bench) {
+		b.occupied()
+		path := b.write("a.go", "x")
+		late, early := b.hover(path, within(3*time.Second)), b.hover(path, within(time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		middle := b.hover(path, under(ctx))
+		for _, call := range []asked[messages.HoverReport]{early, middle, late} {
+			call.pending(t)
+			time.Sleep(time.Second)
+			call.err(t)
+		}
+		assert.Equal(t, []messages.OperationID{early.id, middle.id, late.id}, b.settledNow())
+	}, oneSlot)
 	for name, cause := range map[string]error{"cancelled": nil, "cancelled for a reason": errors.New("the client hung up")} {
 		bubble(t, name, func(t *testing.T, b *bench) {
 			b.occupied()
@@ -139,10 +153,8 @@ func TestCallWhoseWorkerIsLateIsAnsweredAndKeepsItsSlotUntilThatIsIn(t *testing.
 		release := b.holdRead(path)
 		second := b.diagnose(path)
 		time.Sleep(timeout + lsp.WorkerGrace/2)
-		release()
 		second.pending(t)
-		assert.Equal(t, 1, b.snapshot().Waiting)
-		time.Sleep(lsp.WorkerGrace / 2)
+		release()
 		assert.Equal(t, messages.KindBusy, messages.KindOf(second.err(t)))
 		b.Parent.ExpectExactly(t, b.settled(second.id, messages.Healthy, nil))
 		assert.Zero(t, b.snapshot().Waiting)

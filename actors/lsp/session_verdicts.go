@@ -83,12 +83,6 @@ func (s *Session) forget(c *call, verdict messages.Verdict, cause error) {
 	s.settled(c.id, verdict, cause)
 }
 
-// release ends the call's clocks, and its workers by them.
-func (c *call) release() {
-	c.callOff()
-	c.cancel()
-}
-
 func (s *Session) settled(id messages.OperationID, verdict messages.Verdict, cause error) {
 	s.self.TellParent(messages.Settled{From: s.self.Ref(), ID: id, Verdict: verdict, Cause: cause})
 }
