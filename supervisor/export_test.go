@@ -15,6 +15,7 @@ type Machine struct {
 	Table    procscan.Table
 	Grace    procscan.Grace
 	Sample   func(context.Context) (map[string]procscan.TreeSample, error)
+	Members  func(context.Context, procscan.Mark) (procscan.Look, error) // of a watched build
 
 	// Guard plays a guard process, which says that it watches and lasts until it
 	// returns; nil: none is asked for.
@@ -61,7 +62,7 @@ const AbortGrace = 5 * time.Second
 
 // SpawnSupervisor starts a supervisor over made-up children.
 func SpawnSupervisor(sys *actors.System, m Machine, fail func(error), children ...*Child) *actors.Handle {
-	opts := options{launcher: m.Launcher, table: m.Table, grace: m.Grace, sample: m.Sample,
+	opts := options{launcher: m.Launcher, table: m.Table, grace: m.Grace, sample: m.Sample, members: m.Members,
 		mark: procscan.NewMark(procscan.RuntimeVar), abortGrace: AbortGrace, fail: fail, keep: m.keep()}
 	for _, c := range children {
 		opts.children = append(opts.children, childSpec{name: c.Name, create: c.Create, at: &c.at, observer: c.Observer})
@@ -86,7 +87,9 @@ func Abort(root *actors.Handle) messages.ReplyTo[struct{}] {
 
 // On runs the runtime on a made-up machine.
 func On(m Machine) Option {
-	return func(s *settings) { s.launcher, s.table, s.grace, s.sample = m.Launcher, m.Table, m.Grace, m.Sample }
+	return func(s *settings) {
+		s.launcher, s.table, s.grace, s.sample, s.members = m.Launcher, m.Table, m.Grace, m.Sample, m.Members
+	}
 }
 
 // FailRoot makes the runtime's supervisor panic: no context bounds this shutdown.

@@ -318,6 +318,29 @@ func TestEveryFurtherSweepJoins(t *testing.T) {
 	})
 }
 
+func TestSignalReachesTheGroupOnlyWhileTheTreeIsWatched(t *testing.T) {
+	bubble(t, "signal", func(t *testing.T, b *bench) {
+		signal := messages.SignalTree{Tree: tree, Signal: syscall.SIGINT}
+		release := b.machine.HoldLaunches()
+		b.launch(messages.Start{})
+		b.sweeper.Send(signal)
+		release()
+		child := actortest.Next[messages.Launched](t, b.Parent).Child.(*fakes.Child)
+		assert.Equal(t, []string{"launch server"}, b.machine.Journal(), "there was nothing to signal")
+		b.sweeper.Send(signal)
+		b.Parent.ExpectNothing(t)
+		assert.Equal(t, []string{"group interrupt"}, b.machine.Journal())
+		child.SetUnkillable(true)
+		b.sweep()
+		b.sweeper.Send(signal)
+		b.Parent.ExpectNothing(t)
+		assert.Zero(t, count(b.machine.Journal(), "group interrupt"), "its end has begun")
+		child.SetUnkillable(false)
+		time.Sleep(10 * time.Second)
+		b.expectReaped()
+	})
+}
+
 func TestSnapshotsShowTheStepAndGoWithTheTree(t *testing.T) {
 	bubble(t, "snapshots", func(t *testing.T, b *bench) {
 		b.watching()
