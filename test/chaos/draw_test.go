@@ -18,6 +18,8 @@ const (
 	server         = "server"
 	worker         = "worker"
 	build          = "build"
+	replWrapper    = "exe"
+	repl           = "repl"
 	theGuard       = "guard"
 	theRuntime     = "runtime"
 	guardThenIt    = "guard, then the runtime"
@@ -69,8 +71,9 @@ type drawn struct {
 	victim string
 	moment string
 	way    string
+	repl   bool // the tree is a REPL's, not a language server's
 	direct bool // the leader is the server itself, without lake
-	busy   bool // a build is in work
+	busy   bool // a call is in work that takes ten minutes
 	delay  time.Duration
 	setup
 }
@@ -81,8 +84,8 @@ func (d drawn) String() string {
 		does = append(does, role+": "+strings.Join(names, ", "))
 	}
 	slices.Sort(does)
-	return fmt.Sprintf("%s dies in %s+%v, end by %s; %s; contained %v, subreaper %v, flaky %d", d.victim, d.moment, d.delay,
-		d.way, strings.Join(does, "; "), d.Contained, d.Subreaper, d.Flaky)
+	return fmt.Sprintf("%s dies in %s+%v, end by %s; repl %v; %s; contained %v, subreaper %v, flaky %d", d.victim, d.moment, d.delay,
+		d.way, d.repl, strings.Join(does, "; "), d.Contained, d.Subreaper, d.Flaky)
 }
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
@@ -93,14 +96,22 @@ func draw(rng *rand.Rand, canContain bool) drawn {
 		victim: pick(rng, nobody, wrapper, server, worker, build, theGuard, theRuntime, guardThenIt, runtimeAndIt, runtimeNoGuard),
 		moment: pick(rng, atLaunch, atInitialize, inCall, inClose, inSweep, inRetry),
 		way:    pick(rng, byShutdown, byClose, byIdle),
+		repl:   rng.IntN(4) == 0,
 		direct: rng.IntN(4) == 0,
 		delay:  time.Duration(rng.IntN(30)) * time.Millisecond,
 		does:   map[string][]string{},
 	}
 	d.busy = d.way != byIdle
 	names := slices.Sorted(maps.Keys(deeds))
+	roles := []string{server, worker, worker, "setup", build}
+	if d.repl {
+		roles = []string{replWrapper, repl}
+		if role, one := map[string]string{wrapper: replWrapper, server: repl, worker: repl, build: replWrapper}[d.victim]; one {
+			d.victim = role
+		}
+	}
 	for range 1 + rng.IntN(3) {
-		role := pick(rng, server, worker, worker, "setup", build)
+		role := pick(rng, roles...)
 		d.does[role] = append(d.does[role], pick(rng, names...))
 	}
 	d.Guard = d.victim != runtimeNoGuard
@@ -142,6 +153,7 @@ func (d *drawn) knobs() (entries []string) {
 	}
 	if d.moment == atInitialize {
 		at[server] = append(at[server], "sleep 300ms")
+		at[repl] = append(at[repl], "sleep 300ms")
 	}
 	at[server] = append([]string{"no-group-kill"}, at[server]...)
 	at[build] = append([]string{"ignore-term"}, at[build]...)

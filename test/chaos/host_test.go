@@ -28,6 +28,7 @@ type setup struct {
 	RuntimeDir string   `json:"runtime_dir,omitempty"`
 	Journal    string   `json:"journal"` // of the processes that it starts
 	Command    []string `json:"command"` // the language server of Lean projects
+	Lake       string   `json:"lake"`    // runs their REPL
 	Idle       string   `json:"idle,omitempty"`
 	Guard      bool     `json:"guard,omitempty"`
 	Contained  bool     `json:"contained,omitempty"`
@@ -38,17 +39,19 @@ type setup struct {
 
 // order is a line to the host.
 type order struct {
-	Do      string `json:"do"` // check, status, shutdown, close, leave
+	Do      string `json:"do"` // check, run, status, zombies, shutdown, close, leave
 	Project string `json:"project,omitempty"`
 	File    string `json:"file,omitempty"`
+	Code    string `json:"code,omitempty"`
 }
 
 // told is a line from the host.
 type told struct {
-	What  string `json:"what"` // started, answered, status, closed, left
+	What  string `json:"what"` // started, answered, status, zombies, closed, left
 	Error string `json:"error,omitempty"`
 
-	Status *supervisor.Status `json:"status,omitempty"`
+	Status  *supervisor.Status `json:"status,omitempty"`
+	Zombies int                `json:"zombies,omitempty"` // of the machine, or of the namespace
 
 	// Alive are the processes of the journal that lived when the runtime said that it
 	// was closed.
@@ -72,7 +75,13 @@ func hostMain(text string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	_ = os.Unsetenv(hostVar) // else its guard would be a host too, and its children's tests
+	_ = os.Unsetenv(hostVar) // else what it starts of this program would be a host too
+	if os.Getpid() == 1 {
+		if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	before := here()
 	if err := h.start(); err != nil {
 		h.tell(told{What: "started", Error: err.Error()})
@@ -101,15 +110,23 @@ func (h *host) tell(t told) {
 	_ = h.out.Encode(t)
 }
 
-func (h *host) start() (err error) {
-	cfg := supervisor.DefaultConfig()
-	cfg.RuntimeDir = h.RuntimeDir
-	if h.Idle != "" {
-		cfg.Idle, err = time.ParseDuration(h.Idle)
+func (s setup) config() (cfg supervisor.Config, err error) {
+	cfg = supervisor.DefaultConfig()
+	cfg.RuntimeDir = s.RuntimeDir
+	cfg.REPL.TotalWorkers, cfg.REPL.WorkersPerProject = 1, 1
+	if s.Idle != "" {
+		cfg.Idle, err = time.ParseDuration(s.Idle)
 	}
 	language := cfg.Languages["lean"]
-	language.Server.Commands, language.Server.Env = []config.Command{h.Command}, map[string]string{}
+	language.Server.Commands, language.Server.Env = []config.Command{s.Command}, map[string]string{}
+	language.REPL.Command, language.REPL.AllowedImports = config.Command{s.Lake, "exe", "@repl/repl"}, nil
+	language.REPL.HeaderCommand[0] = s.Lake
 	cfg.Languages["lean"] = language
+	return cfg, err
+}
+
+func (h *host) start() error {
+	cfg, err := h.config()
 	var options []supervisor.Option
 	if h.Guard {
 		options = append(options, supervisor.WithGuard())
@@ -138,6 +155,13 @@ func (h *host) obey(o order) {
 			_, err := h.rt.Diagnostics(context.Background(), supervisor.Document{Project: o.Project, File: o.File})
 			h.tell(told{What: "answered", Error: text(err)})
 		}()
+	case "run":
+		go func() {
+			_, err := h.rt.RunCode(context.Background(), supervisor.Snippet{Project: o.Project, Code: o.Code})
+			h.tell(told{What: "answered", Error: text(err)})
+		}()
+	case "zombies":
+		h.tell(told{What: "zombies", Zombies: zombies()})
 	case "status":
 		status, err := h.rt.Status(context.Background())
 		h.tell(told{What: "status", Status: &status, Error: text(err)})
@@ -181,6 +205,19 @@ func alive(path string) (found []journal.Event) {
 		}
 	}
 	return found
+}
+
+func zombies() (n int) {
+	infos, err := procscan.SystemTable().Walk(context.Background())
+	if err != nil {
+		return -1
+	}
+	for _, p := range infos {
+		if p.State == 'Z' {
+			n++
+		}
+	}
+	return n
 }
 
 // possessions are what a runtime has to give back.

@@ -42,7 +42,11 @@ const (
 
 func (r *round) play() {
 	r.lean = newLean(r.t, r.knobs()...)
-	r.setup.Journal, r.setup.Command, r.setup.RuntimeDir = r.lean.journal, r.lean.command(r.direct), runtimeDir(r.t)
+	if r.direct {
+		r.setup.Command = r.lean.direct()
+	}
+	r.setup.RuntimeDir = runtimeDir(r.t)
+	r.setup = r.lean.setup(r.setup)
 	if r.way == byIdle {
 		r.setup.Idle = "200ms"
 	}
@@ -52,7 +56,7 @@ func (r *round) play() {
 	if r.Guard {
 		r.guard = r.host.awaitGuard(procscan.Identity{})
 	}
-	r.host.order(order{Do: "check", Project: r.lean.project, File: r.lean.write(r.t, r.busy)})
+	r.host.order(r.call())
 	r.awaitMoment()
 	time.Sleep(r.delay) // drawn: whatever goes on then is what is hit
 	died := time.Now()
@@ -65,18 +69,37 @@ func (r *round) play() {
 	r.expectNoTrace()
 }
 
+// call is what the tree is started for.
+func (r *round) call() order {
+	if !r.repl {
+		return order{Do: "check", Project: r.lean.project, File: r.lean.write(r.t, r.busy)}
+	}
+	code := "#check Nat"
+	if r.busy {
+		code = "-- fake: sleep 10m"
+	}
+	return order{Do: "run", Project: r.lean.project, Code: code}
+}
+
 // awaitMoment brings the tree to the moment at which somebody dies.
 func (r *round) awaitMoment() {
 	switch r.moment {
 	case atLaunch:
 		return
 	case atInitialize:
-		r.awaitEvent(standins.Is(server, journal.Start, ""))
+		r.awaitEvent(func(e standins.Event) bool {
+			return e.Event == journal.Start && (e.Role == server || e.Role == repl)
+		})
 		return
 	}
-	if r.busy {
+	switch {
+	case r.repl && r.busy:
+		r.awaitEvent(standins.Is(repl, "directive", "sleep"))
+	case r.repl:
+		r.awaitEvent(standins.Is(repl, journal.Received, ""))
+	case r.busy:
 		r.awaitEvent(standins.Is(build, journal.Start, ""))
-	} else {
+	default:
 		r.awaitEvent(standins.Is(worker, journal.Start, ""))
 	}
 	switch r.moment {
@@ -196,7 +219,7 @@ func (r *round) afterDeath(died time.Time) {
 	var next *remote
 	if alone := r.victim == runtimeAndIt || r.victim == runtimeNoGuard || r.victim == guardThenIt && r.ordered; alone {
 		slowest, died = &r.result.slowestStart, time.Now()
-		next = startHost(r.t, setup{Journal: r.lean.journal, Command: r.setup.Command, RuntimeDir: r.setup.RuntimeDir, Guard: true}, r.mark.Env())
+		next = startHost(r.t, r.lean.setup(setup{RuntimeDir: r.setup.RuntimeDir, Guard: true}), r.mark.Env())
 	}
 	gone := standins.Until(standins.Bound, func() bool { return len(alive(r.lean.journal)) == 0 })
 	took := time.Since(died)

@@ -33,7 +33,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{started: map[string][]standins.Event{}}
 	w.journals = append(w.journals, foreigners(t))
 	lean := newLean(t, standins.At("build", "ignore-term"))
-	w.other = startHost(t, setup{Journal: lean.journal, Command: lean.command(false), Guard: true, RuntimeDir: runtimeDir(t)})
+	w.other = startHost(t, lean.setup(setup{Guard: true, RuntimeDir: runtimeDir(t)}))
 	w.other.order(order{Do: "check", Project: lean.project, File: lean.write(t, true)})
 	standins.AwaitEvent(t, lean.journal, standins.Is("build", journal.Start, ""), standins.Bound)
 	w.journals = append(w.journals, lean.journal)
@@ -88,13 +88,17 @@ func newLean(t *testing.T, knobs ...string) lean {
 	return l
 }
 
-// command is the server's, with the wrapper that it usually has or without.
-func (l lean) command(direct bool) []string {
-	if direct {
-		return []string{filepath.Join(l.bin.LeanDir(), "lean"), "--server"}
+// setup completes a host's setup for the project.
+func (l lean) setup(s setup) setup {
+	s.Journal, s.Lake = l.journal, filepath.Join(l.bin.LeanDir(), "lake")
+	if s.Command == nil {
+		s.Command = []string{s.Lake, "serve"}
 	}
-	return []string{filepath.Join(l.bin.LeanDir(), "lake"), "serve"}
+	return s
 }
+
+// direct is the command of a server without the wrapper that it usually has.
+func (l lean) direct() []string { return []string{filepath.Join(l.bin.LeanDir(), "lean"), "--server"} }
 
 // write writes a file to be checked; a busy one waits for a build of ten minutes.
 func (l lean) write(t *testing.T, busy bool) (name string) {
@@ -114,9 +118,9 @@ type reusers struct {
 
 // place gives the dead process's number to a canary, as soon as it is free. It may not be
 // possible: without a namespace of our own, or when the number stays a zombie's.
-func (r *reusers) place(t *testing.T, pid int) {
+func (r *reusers) place(t *testing.T, pid int) (placed bool) {
 	if os.Getenv(insideVar) == "" {
-		return
+		return false
 	}
 	r.mu.Lock() // the kernel has one next number
 	defer r.mu.Unlock()
@@ -125,12 +129,12 @@ func (r *reusers) place(t *testing.T, pid int) {
 			continue
 		}
 		if os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0) != nil {
-			return
+			return false
 		}
 		newcomer := exec.Command("sleep", "3600")
 		newcomer.Env = []string{"PATH=/usr/bin:/bin"}
 		if newcomer.Start() != nil {
-			return
+			return false
 		}
 		kill := func() string { _ = newcomer.Process.Kill(); return newcomer.Wait().Error() }
 		if newcomer.Process.Pid != pid { // somebody else was faster
@@ -144,6 +148,7 @@ func (r *reusers) place(t *testing.T, pid int) {
 			assert.False(t, standins.Gone(pid, id.StartTicks), "the process that was given %d was ended", pid)
 			kill()
 		})
-		return
+		return true
 	}
+	return false
 }
