@@ -121,9 +121,13 @@ func serverError(op messages.Operation, err error) error {
 	return messages.Errorf(messages.KindInternal, "%T: %w", op, err)
 }
 
-// queueError is what a caller gets whose call was never begun.
+// queueError is what a caller gets whose call stands in the queue: mostly one that was
+// never begun, but for what was to be asked anew.
 func (s *Session) queueError(c *call) error {
-	if c.cancelled() {
+	switch {
+	case c.sent:
+		return s.timeoutError(c, nil)
+	case c.cancelled():
 		return messages.Errorf(messages.KindCancelled, "cancelled while waiting for the language-server session: %w", context.Cause(c.ctx))
 	}
 	return &messages.BusyError{Project: s.cfg.Key.Root, Waited: time.Since(c.arrived), Reason: messages.SessionQueue}
