@@ -33,14 +33,18 @@ func sessionConfig(cfg config.Config, key messages.Key) lsp.SessionConfig {
 	language := cfg.Languages[key.Language]
 	profile := lsp.Profile{Name: language.Server.Commands[0][0], Settings: language.Server.Settings,
 		Complete: completeness[language.Server.Complete], InitializationOptions: language.Server.InitializationOptions,
-		Sources: sources(language.Extensions)}
+		Sources: sources(language.Extensions), Serial: language.Server.Serial}
 	if profile.Complete == lsp.CompleteLean {
 		profile.DependencyBuildMode = "once" // as editors do: build once, then ask for a restart
+	}
+	parallel := cfg.LSP.Parallel
+	if profile.Serial {
+		parallel = 1
 	}
 	spec, start := launchOf(key.Root, language, language.Server.Commands, language.Server.Env)
 	start.Limit = cfg.LSP.StartupTimeout
 	return lsp.SessionConfig{Key: key, Spec: spec, Start: start, Profile: profile, Startup: cfg.LSP.StartupTimeout,
-		Exit: exitGrace, Parallel: cfg.LSP.Parallel, OpenDocuments: cfg.LSP.OpenDocuments,
+		Exit: exitGrace, Parallel: parallel, OpenDocuments: cfg.LSP.OpenDocuments,
 		Silence: min(silenceMost, cfg.LSP.Timeout), Unwatched: language.Server.Unwatched, NewNotifier: lsp.NewNotifier,
 		Connect: func(pipes messages.Pipes, answers lsp.Answers) lsp.Wire {
 			return lsp.NewWire(pipes.Stdout, pipes.Stdin, writeStall, answers)

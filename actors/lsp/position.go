@@ -53,6 +53,19 @@ func PositionCharacter(text []byte, p Position) (line, character int) {
 	return p.Line + 1, p.Character + 1
 }
 
+// endOf is the position behind the last character of text.
+func endOf(text []byte) Position {
+	line := 0
+	for {
+		if _, more := lineAt(text, line+1); !more {
+			break
+		}
+		line++
+	}
+	content, _ := lineAt(text, line)
+	return Position{Line: line, Character: convert(content, len(content), UTF32, UTF16)}
+}
+
 // toServer gives a UTF-16 position of text in the server's encoding.
 func toServer(text []byte, p Position, e Encoding) Position { return recode(text, p, UTF16, e) }
 

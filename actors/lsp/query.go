@@ -140,7 +140,7 @@ func (c *Client) complete(ctx context.Context, doc Source, method string, params
 // completeActions asks for the actions at the position, or else of the whole text, and
 // hands the server its own diagnostics there: most of its fixes belong to one of them.
 func (c *Client) completeActions(ctx context.Context, doc Source, add func(string, any), params map[string]any) error {
-	span := Range{End: Position{Line: strings.Count(string(doc.Text), "\n") + 1}}
+	span := Range{End: toServer(doc.Text, endOf(doc.Text), c.caps.encoding)}
 	if at, given := params["position"].(Position); given {
 		span = Range{Start: at, End: at}
 		delete(params, "position")

@@ -76,7 +76,7 @@ func TestCodeActionsAreAskedForWithTheServersOwnDiagnosticsThere(t *testing.T) {
 		{"at a place", &Position{Line: 1, Character: 3}, ``,
 			`{"context":{"diagnostics":[` + second + `]},"range":{"start":{"line":1,"character":3},"end":{"line":1,"character":3}},` + ofA + `}`},
 		{"of all", nil, ``,
-			`{"context":{"diagnostics":[` + first + `,` + second + `]},"range":{"start":{"line":0,"character":0},"end":{"line":3,"character":0}},` + ofA + `}`},
+			`{"context":{"diagnostics":[` + first + `,` + second + `]},"range":{"start":{"line":0,"character":0},"end":{"line":2,"character":0}},` + ofA + `}`},
 		{"of a range", nil, `{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":2}}}`,
 			`{"context":{"diagnostics":[` + first + `]},"range":{"end":{"character":2,"line":0},"start":{"character":1,"line":0}},` + ofA + `}`},
 	} {

@@ -81,3 +81,17 @@ func TestRequestThatAnotherCallersTextEndedIsMadeAgain(t *testing.T) {
 		assert.Equal(t, 6, b.wire.Count("textDocument/hover"))
 	})
 }
+
+func TestServerThatForgetsChecksIsAskedOnlyAfterItsCheck(t *testing.T) {
+	bubble(t, "serial", func(t *testing.T, b *bench) {
+		b.ready()
+		b.wire.Finds(func(string) (string, time.Duration) { return "[]", time.Second })
+		path := b.write("a.go", "x")
+		call := b.hover(path)
+		call.pending(t)
+		assert.Equal(t, []string{"textDocument/didOpen"}, b.methods())
+		time.Sleep(time.Second)
+		call.ok(t)
+		b.hover(path).ok(t) // nothing was sent for it
+	}, func(cfg *lsp.SessionConfig) { cfg.Profile.Serial = true })
+}

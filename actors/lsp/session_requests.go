@@ -14,7 +14,7 @@ import (
 // requestOf makes the work that asks the server. It gives the reply as a function, so
 // that the session sends it after it has published.
 func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) (func(), error) {
-	doc, began, again := Source{Path: c.claim.Path, Text: c.text}, c.arrived, c.claim.Reopen != 0
+	doc, plan, began, again := Source{Path: c.claim.Path, Text: c.text}, c.plan, c.arrived, c.claim.Reopen != 0
 	switch op := c.op.(type) {
 	case messages.Diagnostics:
 		return func(ctx context.Context) (func(), error) {
@@ -28,6 +28,9 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 		}
 	case messages.Hover:
 		return func(ctx context.Context) (func(), error) {
+			if err := client.checked(ctx, doc, plan); err != nil {
+				return nil, err
+			}
 			hover, err := client.Hover(ctx, doc, op.Position)
 			report := messages.HoverReport{Text: hover.Text, Markdown: hover.Markdown, Range: hover.Range, Duration: time.Since(began)}
 			return func() { op.Reply.Send(report) }, err
@@ -36,6 +39,9 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 		return func(ctx context.Context) (func(), error) {
 			if doc.Path == "" {
 				flush(ctx, watcher) // with a file, it was done before that was read
+			}
+			if err := client.checked(ctx, doc, plan); err != nil {
+				return nil, err
 			}
 			result, err := client.Query(ctx, doc, op)
 			report := messages.QueryReport{Method: op.Method, Result: result, Encoding: string(client.caps.encoding),
@@ -46,6 +52,15 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 	return func(context.Context) (func(), error) {
 		return nil, fmt.Errorf("a language server does not serve a %T", c.op)
 	}
+}
+
+// checked waits for the check of what plan has sent, at a server that would forget it.
+func (c *Client) checked(ctx context.Context, doc Source, plan Plan) error {
+	if !c.profile.Serial || plan.Kind == PlanNothing {
+		return nil
+	}
+	_, err := c.Diagnostics(ctx, doc)
+	return err
 }
 
 // asksOthers tells whether the answer depends on files beside the call's own.

@@ -32,6 +32,9 @@ type Profile struct {
 	// Sources are globs of the files whose changes matter to the server. They are watched
 	// for a server that doesn't ask for any to be; see Documents.FilesChanged.
 	Sources []string
+	// Serial makes every operation wait for the check of the text that it has sent. Such a
+	// server is to get one at a time: it forgets the check of one file over another's.
+	Serial bool
 	// DependencyBuildMode goes into didOpen as Lean's extension; empty: absent.
 	DependencyBuildMode string
 }

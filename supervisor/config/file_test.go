@@ -102,6 +102,7 @@ lsp.initialization_options = { pullDiagnostics = true }
 lsp.settings = { gopls = { staticcheck = true } }
 lsp.env = { GOFLAGS = "-tags=integration" }
 lsp.unwatched = ["vendor"]
+lsp.serial = true
 [languages.python.repl]
 command = "python3.12"
 memory_limit = "0"
@@ -116,6 +117,7 @@ language_ids = { ".h" = "cpp" }
 	assert.Equal(t, map[string]any{"staticcheck": true}, golang.Server.Answer("gopls"))
 	assert.Equal(t, map[string]string{"GOFLAGS": "-tags=integration"}, golang.Server.Env)
 	assert.Equal(t, []string{"vendor"}, golang.Server.Unwatched)
+	assert.True(t, golang.Server.Serial)
 	assert.Equal(t, CompleteVersion, golang.Server.Complete, "what isn't named stays")
 	assert.Equal(t, []string{"go.mod", "go.work"}, golang.Markers)
 	python := c.Languages["python"]
@@ -186,6 +188,7 @@ func TestBadProfilesAreRefusedByKey(t *testing.T) {
 		"languages.Big":                       "[languages.Big]\nmarkers = ['x']",
 		"languages.python.language_id":        "[languages.python]\nlanguage_id = ''",
 		"languages.python.lsp.unwatched":      "[languages.python]\nlsp.unwatched = {}",
+		"languages.python.lsp.serial":         "[languages.python]\nlsp.serial = 1",
 		"languages.typescript.language_ids":   "[languages.typescript]\nlanguage_ids = []",
 		"languages.typescript.lsp.command":    "[languages.typescript]\nlsp.command = [1]",
 		"languages.go.repl.protocol (":        "[languages.go]\nrepl.command = 'x'",

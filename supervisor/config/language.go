@@ -29,6 +29,9 @@ type Server struct {
 	Env                   map[string]string // variables that the server gets beside, or instead of, the runtime's own
 	Complete              Complete
 	Unwatched             []string // names of folders that are not watched, beside the usual ones
+	// Serial is for a server that forgets the check of one file over another's: it gets
+	// one operation at a time, each of which waits for the check of the text it has sent.
+	Serial bool
 }
 
 // Worker is the REPL part of a profile.

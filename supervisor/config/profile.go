@@ -27,6 +27,7 @@ var profileKeys = map[string]profileKey{
 	"lsp.env":                    words(func(l *Language) *map[string]string { return &l.Server.Env }),
 	"lsp.complete":               word(func(l *Language) *Complete { return &l.Server.Complete }),
 	"lsp.unwatched":              names(func(l *Language) *[]string { return &l.Server.Unwatched }),
+	"lsp.serial":                 {"true or false", putSerial},
 
 	"repl.command":         commandLine(func(l *Language) *Command { return &l.REPL.Command }),
 	"repl.header_command":  commandLine(func(l *Language) *Command { return &l.REPL.HeaderCommand }),
@@ -138,5 +139,11 @@ func putInitializationOptions(l *Language, value any) bool {
 func putSettings(l *Language, value any) bool {
 	table, ok := value.(map[string]any)
 	l.Server.Settings = table
+	return ok
+}
+
+func putSerial(l *Language, value any) bool {
+	serial, ok := value.(bool)
+	l.Server.Serial = serial
 	return ok
 }
