@@ -116,6 +116,18 @@ func TestBadInputIsOneLineAndStartsNothing(t *testing.T) {
 	}
 }
 
+func TestARefusedFileIsSaidToBeWhatItIs(t *testing.T) {
+	dir := project(t, map[string]string{"go.mod": "module m\n", "x.unknown": "", "p.py": ""})
+	for file, want := range map[string]string{
+		".":         dir + " is a directory; name files in it",
+		"missing":   "cannot read " + dir + "/missing: no such file or directory",
+		"x.unknown": "no language has the extension of " + dir + "/x.unknown;",
+		"p.py":      "make one of these files, or name a project with --project",
+	} {
+		assert.Contains(t, hearth(t, &fakeEngine{}, "", "check", file).stderr, want)
+	}
+}
+
 func TestExitCodesFollowTheKindOfError(t *testing.T) {
 	project(t, goProject)
 	for want, errs := range map[int][]error{

@@ -34,13 +34,17 @@ func (a *app) projectOf(cfg config.Config, path string) (string, error) {
 	if a.project != "" {
 		return absolute(a.project)
 	}
+	// What isn't there, or is no file, is said to be so, rather than to have no
+	// language or no project.
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return "", messages.Invalidf("cannot read %s: %w", path, withoutPath(err))
+	case info.IsDir():
+		return "", messages.Invalidf("%s is a directory; name files in it", path)
+	}
 	language, ok := cfg.LanguageOf(path)
 	if !ok {
 		return "", messages.Invalidf("no language has the extension of %s; add one to the configuration file under [languages.NAME]", path)
-	}
-	// A file that isn't there is said to be missing, rather than to have no project.
-	if _, err := os.Stat(path); err != nil {
-		return "", messages.Invalidf("cannot read %s: %w", path, withoutPath(err))
 	}
 	return config.Nearest(filepath.Dir(path), language)
 }

@@ -89,7 +89,7 @@ func Nearest(dir string, l Language) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", messages.Invalidf("no project of %s at or above %s: none of %s is there; name one with --project",
+			return "", messages.Invalidf("no project of %s at or above %s: none of %s is there; make one of these files, or name a project with --project",
 				l.Name, dir, list(l.Markers))
 		}
 	}
