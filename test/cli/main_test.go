@@ -52,12 +52,12 @@ type command struct {
 	mark           procscan.Mark // in the environment of it and all that it starts
 }
 
-// hearth prepares a run in dir, with env laid over the environment and what may
-// configure hearth on this machine kept out.
+// hearth prepares a run in dir, on an engine of its own, with env laid over the
+// environment and what may configure hearth on this machine kept out.
 func hearth(t *testing.T, dir string, env []string, args ...string) *command {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
-	c := &command{Cmd: exec.CommandContext(ctx, program, args...), mark: procscan.NewMark("HEARTH_TEST_MARK")}
+	c := &command{Cmd: exec.CommandContext(ctx, program, append([]string{"--embedded"}, args...)...), mark: procscan.NewMark("HEARTH_TEST_MARK")}
 	c.Dir, c.Stdout, c.Stderr = dir, &c.stdout, &c.stderr
 	c.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), c.mark.Env())
 	c.Env = append(c.Env, env...)
