@@ -103,10 +103,10 @@ func commandOf(p procscan.Member) command {
 
 func (c command) is(name string) bool { return c.name == name || c.comm == name }
 
-// leanFile: lean SRC.lean -o OUT.olean ..., as Lake runs it. A server's worker has
-// no -o.
+// leanFile: lean SRC.lean -o OUT.olean ..., as Lake runs it, also by the name under
+// which a wrapper keeps the real one (lean-real). A server's worker has no -o.
 func leanFile(c command) []string {
-	if !c.is("lean") || !slices.Contains(c.args, "-o") {
+	if !c.is("lean") && !strings.HasPrefix(c.name, "lean-") || !slices.Contains(c.args, "-o") {
 		return nil
 	}
 	return firstFile(c.args, []string{"-o"}, func(name string) bool { return strings.HasSuffix(name, ".lean") })

@@ -28,6 +28,7 @@ func TestCompilesAreToldByTheirCommandLines(t *testing.T) {
 		{"older lean", "lean", words("lean -R /p /p/B.lean -o /p/B.olean"), "B.lean"},
 		{"lean by its file's name", "lean", words("proof-checker -o A.olean A.lean"), "sub/A.lean"},
 		{"lean behind a script of its name", "sh", words("/bin/sh -e /e/bin/lean A.lean -o A.olean"), "sub/A.lean"},
+		{"lean behind a wrapper", "lean-real", words("/e/bin/lean-real A.lean -o A.olean -c A.c"), "sub/A.lean"},
 		{"lean without output compiles nothing", "lean", words("lean A.lean"), ""},
 		{"a server's worker compiles nothing", "lean", words("lean --worker -DmaxRecDepth=9 file:///p/A.lean"), ""},
 		{"lake compiles nothing itself", "lake", words("lake build A.lean -o x"), ""},
