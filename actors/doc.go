@@ -29,15 +29,16 @@
 //  10. Nothing is process-global: no signal handler, no wait for any child, no working
 //     directory, no default logger.
 //
-// # Why the kit brings its own process
+// # Why the kit brings its own process and mailbox
 //
-// hollywood v1.0.5 gives the engine, the registry, the addresses and the inbox. Its
-// own process type is not used: after a panic it restarts actors by ways that crash
-// the program (a nil cancel), resurrect what was deregistered, or run one actor on
-// two goroutines; a second pill never ends; what stands behind a pill vanishes; a
-// Goexit leaves the inbox running for ever; and its middleware is rebuilt for every
-// message. The kit's process (guard.go) implements hollywood's Processer instead:
-// no panic and no Goexit leaves it, no message that reached it is lost, and stopping
-// is one message of the kit's own. So no middleware, no MaxRestarts, no pill and no
-// SpawnChild exist to be used wrongly.
+// hollywood v1.0.5 gives the engine, the registry and the addresses, and with them the
+// way to other nodes. Its process type is not used: after a panic it restarts actors by
+// ways that crash the program (a nil cancel), resurrect what was deregistered, or run
+// one actor on two goroutines; a second pill never ends; what stands behind a pill
+// vanishes; a Goexit leaves the inbox running for ever; and its middleware is rebuilt for
+// every message. The kit's process (guard.go) implements hollywood's Processer instead:
+// no panic and no Goexit leaves it, no message that reached it is lost, and stopping is
+// one message of the kit's own. So no middleware, no MaxRestarts, no pill and no
+// SpawnChild exist to be used wrongly. Its mailbox (mailbox.go) takes turns on
+// goroutines that are used again, which halves the cost of a call.
 package actors

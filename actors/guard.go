@@ -37,52 +37,70 @@ const (
 //	any     | stop                         | retract, strike out, close done              | stopped
 //	stopped | an operation, an answer      | refuse, undelivered                          | stopped
 //
-// The inbox is never stopped: what was on its way when the actor ended is still
+// Its mailbox is never closed: what was on its way when the actor ended is still
 // handled, as stopped, and so nothing that was sent can vanish in it.
 type process struct {
 	self      *Self
-	inbox     *actor.Inbox
+	mail      mailbox
 	behaviour Behaviour
 	phase     phase
-	rest      []actor.Envelope // of a batch that a Goexit cut off
+	batch     []any // what the runner took, and how far it has come with it
+	next      int
 	inHand    *answer
 }
 
 func (p *process) PID() *actor.PID { return p.self.handle.pid }
 
-func (p *process) Start() { p.inbox.Start(p) }
+// Start is called by the engine once the process is in its registry: messages that the
+// first turn makes others send to it must find it.
+func (p *process) Start() { p.self.sys.runners.start(p) }
 
+// Shutdown does nothing: Handle.Stop ends an actor.
 func (p *process) Shutdown() {}
 
-func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) {
-	p.inbox.Send(actor.Envelope{Msg: msg})
-}
-
-// Invoke handles a batch. The inbox calls it on one goroutine at a time.
+// Invoke is how hollywood's own inbox would hand over a batch; the kit has its own.
 func (p *process) Invoke(batch []actor.Envelope) {
-	if len(p.rest) == 0 {
-		p.rest = batch // the inbox makes a slice for each batch and keeps none
-	} else {
-		p.rest = append(p.rest, batch...)
+	for _, envelope := range batch {
+		p.post(envelope.Msg)
 	}
-	for len(p.rest) > 0 {
-		msg := p.rest[0].Msg
-		p.rest[0] = actor.Envelope{}
-		p.rest = p.rest[1:]
-		p.handle(msg)
-	}
-	p.rest = nil
 }
 
-// handle outlives one message. A Goexit can't be recovered: its goroutine ends, and
-// with it the run of the inbox, also where a panic on the way out was recovered. The
-// deferred call then starts the inbox anew, on another goroutine, and what is left
-// of the batch goes first there.
+// Send takes a message that was addressed by a Ref.
+func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) { p.post(msg) }
+
+func (p *process) post(msg any) {
+	if p.mail.put(msg) {
+		p.self.sys.runners.start(p)
+	}
+}
+
+// run is one turn: it handles what the mailbox holds until it is empty. It goes on
+// where a Goexit has cut the turn before off.
+func (p *process) run() {
+	for {
+		for p.next < len(p.batch) {
+			msg := p.batch[p.next]
+			p.next++
+			p.handle(msg)
+		}
+		spent := p.batch
+		p.batch, p.next = nil, 0
+		batch, some := p.mail.take(spent)
+		if !some {
+			return // another runner may be at work from here on
+		}
+		p.batch = batch
+	}
+}
+
+// handle outlives one message. A Goexit can't be recovered: its goroutine ends, also
+// where a panic on the way out was recovered. The deferred call then lets another
+// runner go on with the turn.
 func (p *process) handle(msg any) {
 	returned := false
 	defer func() {
 		if !returned {
-			p.restartInbox()
+			p.self.sys.runners.start(p)
 		}
 	}()
 	p.guarded(msg)
@@ -105,23 +123,10 @@ func (p *process) guarded(msg any) {
 	normal = true
 }
 
-func (p *process) restartInbox() {
-	rest := p.rest
-	p.rest = nil
-	fresh := &process{self: p.self, inbox: p.inbox, behaviour: p.behaviour, phase: p.phase, rest: rest}
-	_ = p.inbox.Stop() // always nil; lets Start take the inbox over
-	p.inbox.Start(fresh)
-	p.self.handle.Send(wake{}) // what is in rest must not wait for the next message
-}
-
-// wake makes a restarted inbox look at the rest of its batch.
-type wake struct{}
-
 func (p *process) dispatch(msg any) {
 	switch msg := msg.(type) {
 	case begin:
 		p.behaviour = msg.create(p.self)
-	case wake:
 	case stop:
 		p.stop()
 	case *answer:
@@ -197,7 +202,7 @@ func (p *process) tellDown(down messages.Down) {
 
 // shielded calls what an actor wants to have done at its end. Its state may be what
 // broke, so the call is recovered, and has a goroutine of its own: a Goexit in it
-// must not end the run of the inbox.
+// must not cut the turn off.
 func (p *process) shielded(name string, call func()) {
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -234,6 +239,7 @@ func (p *process) stop() {
 	}
 	p.self.sys.engine.Registry.Remove(h.pid)
 	p.self.sys.roster.strike(h)
+	p.self.sys.runners.leave()
 	p.self.sys.tellSupervisor(messages.Stopped{From: h.pid})
 	close(h.done)
 }

@@ -3,8 +3,6 @@ package actors
 import (
 	"sync"
 
-	"github.com/anthdm/hollywood/actor"
-
 	"github.com/seed-f6977891/hearth/messages"
 )
 
@@ -12,7 +10,7 @@ import (
 // harmless, after the actor has ended.
 type Handle struct {
 	pid    messages.Ref
-	inbox  *actor.Inbox
+	actor  *process
 	parent *Handle // nil for the root
 	depth  int     // the root's is 0
 	done   chan struct{}
@@ -31,7 +29,7 @@ func (h *Handle) Parent() *Handle { return h.parent }
 // Send puts a message into the actor's mailbox. It never blocks; an operation that
 // finds its actor ended is refused, any other message dropped. It needs no look at
 // the engine's registry, which a Ref does.
-func (h *Handle) Send(msg any) { h.inbox.Send(actor.Envelope{Msg: msg}) }
+func (h *Handle) Send(msg any) { h.actor.post(msg) }
 
 // Stop ends the actor once it has handled what it was sent before. However often
 // it is called, the actor is stopped once.

@@ -13,14 +13,11 @@ import (
 	"github.com/seed-f6977891/hearth/messages"
 )
 
-// inboxSize is the first size of a mailbox, in messages. It grows by itself;
-// hollywood's default of 1024 would cost each idle actor 24 kB.
-const inboxSize = 8
-
 // System is one runtime's actors: an engine of its own, so that two runtimes in
 // one process share nothing.
 type System struct {
 	engine     *actor.Engine
+	runners    runners
 	log        *slog.Logger
 	roster     Roster
 	ids        atomic.Uint64
@@ -85,16 +82,16 @@ type Stopper interface {
 
 func (sys *System) spawn(parent *Handle, kind, name string, create func(*Self) Behaviour) *Handle {
 	id := fmt.Sprintf("%s/%s#%d", kind, strings.ReplaceAll(name, "/", "-"), sys.NextID())
-	h := &Handle{pid: actor.NewPID(sys.engine.Address(), id), inbox: actor.NewInbox(inboxSize), parent: parent,
-		done: make(chan struct{})}
+	h := &Handle{pid: actor.NewPID(sys.engine.Address(), id), parent: parent, done: make(chan struct{})}
 	if parent != nil {
 		h.depth = parent.depth + 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	self := &Self{sys: sys, handle: h, ctx: ctx, cancel: cancel}
-	h.Send(begin{create}) // before anybody can find it and send to it
+	h.actor = &process{self: &Self{sys: sys, handle: h, ctx: ctx, cancel: cancel}}
+	h.actor.mail.put(begin{create}) // before anybody can find it; Start lets it begin, once it can be found
 	sys.roster.enter(h)
-	sys.engine.SpawnProc(&process{self: self, inbox: h.inbox})
+	sys.runners.enter()
+	sys.engine.SpawnProc(h.actor)
 	return h
 }
 

@@ -29,23 +29,34 @@ type answer struct {
 func Go[T any](s *Self, ctx context.Context, work func(context.Context) (T, error),
 	toMessage func(T, error) any, undelivered func(T)) {
 	s.out++
-	go func() {
-		var value T
-		var err error
-		normal := false
-		defer func() { // runs for a return, a panic and a Goexit alike
-			if !normal {
-				err = workerFault(s, recover())
+	s.sys.runners.start(&worker[T]{s, ctx, work, toMessage, undelivered})
+}
+
+// worker is one piece of blocking work.
+type worker[T any] struct {
+	self        *Self
+	ctx         context.Context
+	work        func(context.Context) (T, error)
+	toMessage   func(T, error) any
+	undelivered func(T)
+}
+
+func (w *worker[T]) run() {
+	var value T
+	var err error
+	normal := false
+	defer func() { // runs for a return, a panic and a Goexit alike
+		if !normal {
+			err = workerFault(w.self, recover())
+		}
+		w.self.handle.Send(&answer{msg: w.toMessage(value, err), undelivered: func() {
+			if w.undelivered != nil {
+				w.undelivered(value)
 			}
-			s.handle.Send(&answer{msg: toMessage(value, err), undelivered: func() {
-				if undelivered != nil {
-					undelivered(value)
-				}
-			}})
-		}()
-		value, err = work(ctx)
-		normal = true
+		}})
 	}()
+	value, err = w.work(w.ctx)
+	normal = true
 }
 
 func workerFault(s *Self, cause any) error {
