@@ -37,6 +37,7 @@ func newInstantServer(b *testing.B) *instantServer {
 	machine, wire := fakes.NewMachine(), fakes.NewWire()
 	wire.On("textDocument/hover", fakes.Answer{Result: json.RawMessage(`{"contents":"here"}`)})
 	wire.On("workspace/symbol", fakes.Answer{Result: json.RawMessage("[]")})
+	wire.Forget()
 	wire.Heard("exit", func() { machine.Children()[0].Exit(procscan.Status{}) })
 	session := func(key messages.Key) func(*actors.Self) actors.Behaviour {
 		return lsp.NewSession(lsp.SessionConfig{Key: key, Spec: procscan.Spec{Argv: []string{"server"}},

@@ -42,6 +42,8 @@ const (
 	// workerGrace is how long after the end of an operation's time its own worker may
 	// take to bring the better answer (with the partial result).
 	workerGrace = 50 * time.Millisecond
+	// publishDelay is how late a call that comes may be in status; an answer never is.
+	publishDelay = 10 * time.Millisecond
 	// flushBound is how long a call waits for the kernel to tell of files that changed
 	// before it. It does within milliseconds, unless it has lost count.
 	flushBound = time.Second
@@ -106,6 +108,8 @@ type Session struct {
 	timer    *time.Timer // of all calls, for alarm
 	alarm    time.Time   // when a call's time may end; zero: none is waited for
 
+	publishing bool // publishDue is on its way
+
 	owing   time.Time // when the server was first sent something after its last frame
 	probing bool
 
@@ -153,6 +157,7 @@ type (
 		alive bool
 		err   error
 	}
+	publishDue struct{}
 	expireDocs struct{}
 	docsClosed struct {
 		plan    Plan
@@ -202,6 +207,8 @@ func (s *Session) Receive(msg any) {
 		s.onEnd(msg)
 	case messages.Republish:
 		s.publish()
+	case publishDue:
+		s.onPublishDue()
 	default:
 		s.machine.Unexpected(msg)
 	}
@@ -254,6 +261,20 @@ func (s *Session) publish() {
 	if !s.machine.In(closed) {
 		s.machine.Publish()
 	}
+}
+
+// publishSoon publishes what nobody waits for: calls that come, and all that servers say
+// of their progress, together with what else changes in that time.
+func (s *Session) publishSoon() {
+	if !s.publishing {
+		s.publishing = true
+		s.self.After(publishDelay, publishDue{})
+	}
+}
+
+func (s *Session) onPublishDue() {
+	s.publishing = false
+	s.publish()
 }
 
 func (s *Session) snapshot() messages.Snapshot {

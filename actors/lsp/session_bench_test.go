@@ -50,6 +50,7 @@ func serving(b *testing.B) (*actors.System, *actors.Handle) {
 	wire := fakes.NewWire()
 	wire.On("textDocument/hover", said("here"))
 	wire.On("workspace/symbol", fakes.Answer{Result: json.RawMessage("[]")})
+	wire.Forget()
 	h := &household{session: make(chan *actors.Handle, 2), ready: make(chan struct{}), closed: make(chan struct{})}
 	h.create = lsp.NewSession(lsp.SessionConfig{
 		Key: messages.Key{Kind: messages.LSP, Root: b.TempDir(), Language: "go"}, Profile: lsp.Profile{Complete: lsp.CompleteVersion},

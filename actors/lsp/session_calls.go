@@ -80,7 +80,7 @@ func (s *Session) onOperation(op messages.Operation) {
 	if c.phase == callQueued {
 		s.wait(c)
 	}
-	s.machine.Publish()
+	s.publishSoon()
 }
 
 func claimOf(op messages.Operation) Claim {
@@ -197,7 +197,7 @@ func (s *Session) requeue(c *call) {
 	s.wait(c)
 	at, _ := slices.BinarySearchFunc(s.queue, c, func(a, b *call) int { return cmp.Compare(a.turn, b.turn) })
 	s.queue = slices.Insert(s.queue, at, c)
-	s.machine.Publish()
+	s.publishSoon()
 }
 
 func (s *Session) onSynced(c *call, msg synced) {

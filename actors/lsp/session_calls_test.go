@@ -37,10 +37,10 @@ func TestCallIsAnsweredSettledAndShownInStatus(t *testing.T) {
 		release := b.wire.Hold("textDocument/hover", said("here"))
 		path := b.write("a.go", "x")
 		call := b.hover(path)
-		running := b.snapshot()
+		running := b.shown()
 		assert.Equal(t, 1, running.Active)
 		assert.Zero(t, running.LastUsed)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second - lsp.PublishDelay)
 		release()
 		report := call.ok(t)
 		assert.Equal(t, messages.HoverReport{Text: "here", Markdown: true, Duration: time.Second}, report)
@@ -185,7 +185,7 @@ func TestSlotsAreGivenInTheOrderOfArrival(t *testing.T) {
 		for _, name := range []string{"a.go", "b.go", "c.go", "d.go", "e.go"} {
 			calls = append(calls, b.hover(b.write(name, "x")))
 		}
-		snapshot := b.snapshot()
+		snapshot := b.shown()
 		assert.Equal(t, 2, snapshot.Active)
 		assert.Equal(t, 3, snapshot.Waiting)
 		for _, together := range [][]asked[messages.HoverReport]{calls[:2], calls[2:4], calls[4:]} {
@@ -208,7 +208,7 @@ func TestSlotsAreGivenInTheOrderOfArrival(t *testing.T) {
 		three.ok(t)
 		one.pending(t)
 		two.pending(t)
-		assert.Equal(t, 1, b.snapshot().Waiting)
+		assert.Equal(t, 1, b.shown().Waiting)
 		release()
 		one.ok(t)
 		two.ok(t)

@@ -1,10 +1,13 @@
 package lsp_test
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/actors/lsp"
 	"github.com/seed-f6977891/hearth/messages"
@@ -126,9 +129,16 @@ func TestSweepingSessionShowsWhatRemainsAndWaitsForItsTree(t *testing.T) {
 		b.session.Send(messages.Republish{})
 		assert.Equal(t, "ready", b.snapshot().State)
 	})
-	bubble(t, "progress", func(t *testing.T, b *bench) {
+	bubble(t, "a storm of progress", func(t *testing.T, b *bench) {
 		b.ready()
-		b.wire.Tell(lsp.Progress{Token: "1", Title: "indexing"})
-		assert.Equal(t, "indexing", b.snapshot().Progress)
+		for i := range 1000 {
+			b.wire.Tell(lsp.Progress{Token: "1", Title: "indexing", Text: fmt.Sprint(i)})
+			synctest.Wait()
+		}
+		b.Observer.ExpectNothing(t)
+		time.Sleep(lsp.PublishDelay)
+		published := b.snapshots()
+		require.Len(t, published, 1)
+		assert.Equal(t, "indexing 999", published[0].Progress)
 	})
 }

@@ -38,7 +38,7 @@ func (s *Session) onServerNews(n News) {
 		s.updateWatch()
 	}
 	if n.Progress {
-		s.publish()
+		s.publishSoon()
 	}
 	if n.Down != nil {
 		s.breakdown(n.Down)

@@ -37,7 +37,7 @@ func (b *bench) busy() (all busy) {
 	all.reading = b.hover(slow)
 	all.queued = b.hover(b.write("d.go", "x"))
 	b.Parent.ExpectNothing(b.t)
-	snapshot := b.snapshot()
+	snapshot := b.shown()
 	assert.Equal(b.t, 2, snapshot.Active)
 	assert.Equal(b.t, 2, snapshot.Waiting)
 	return all
@@ -126,7 +126,7 @@ func TestConnectionThatFailsEndsTheSession(t *testing.T) {
 		b.wire.Hangup()
 		queued := b.hover(b.write("b.go", "x"))
 		release()
-		snapshot := b.snapshot()
+		snapshot := b.shown()
 		assert.Equal(t, 1, snapshot.Waiting)
 		assert.Equal(t, "connection to the language server: the server closed its output: EOF", snapshot.Reason)
 		time.Sleep(lsp.ExitWait)

@@ -14,6 +14,7 @@ var ReadText = readText
 const (
 	ExitWait     = exitWait
 	WorkerGrace  = workerGrace
+	PublishDelay = publishDelay
 	DocumentIdle = documentIdle
 	MaxText      = maxParams
 )

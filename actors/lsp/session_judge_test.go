@@ -57,7 +57,7 @@ func TestServerThatIsSilentAfterATimeoutIsReplaced(t *testing.T) {
 		second := b.hover(b.write("b.go", "x"))
 		time.Sleep(timeout - time.Second/2)
 		other := b.hover(b.write("c.go", "x"))
-		assert.Equal(t, 2, b.snapshot().Active)
+		assert.Equal(t, 2, b.shown().Active)
 		time.Sleep(time.Second)
 		assert.Error(t, second.err(t))
 		assert.Equal(t, b.silentError(), other.err(t))

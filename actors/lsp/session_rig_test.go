@@ -187,6 +187,13 @@ func (b *bench) snapshot() messages.SessionSnapshot {
 	return snapshots[len(snapshots)-1]
 }
 
+// shown is the snapshot that status has once what nobody waits for is in it.
+func (b *bench) shown() messages.SessionSnapshot {
+	b.t.Helper()
+	time.Sleep(lsp.PublishDelay)
+	return b.snapshot()
+}
+
 func (b *bench) snapshots() (all []messages.SessionSnapshot) {
 	for _, msg := range b.Observer.Take() {
 		if publish, ok := msg.(messages.Publish); ok {

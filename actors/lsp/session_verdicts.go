@@ -65,7 +65,7 @@ func (s *Session) release(c *call) {
 // next begins what may begin now.
 func (s *Session) next() {
 	if s.machine.In(ready) && s.beginNext() {
-		s.machine.Publish()
+		s.publishSoon()
 	}
 }
 
@@ -161,7 +161,7 @@ func (s *Session) onDocuments(msg any) {
 			s.breakdown(msg.err)
 			return
 		}
-		s.machine.Publish()
+		s.publishSoon()
 		s.next()
 	case expireDocs:
 		s.expiring = false

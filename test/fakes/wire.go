@@ -24,6 +24,7 @@ type Wire struct {
 	heard   map[string]func()
 	counts  map[string]int
 	sent    []Sent
+	forgets bool
 	silent  bool
 	stopped bool // it reads nothing
 	fault   error
@@ -53,9 +54,6 @@ type Answer struct {
 	Err    error
 	Do     func(Sent) (any, error) // in place of Result and Err
 }
-
-// maxSent bounds the record of a long benchmark; what is oldest is forgotten.
-const maxSent = 4096
 
 // NewWire makes a server that has just been started.
 func NewWire() *Wire {
@@ -140,6 +138,9 @@ func (w *Wire) Watch(globs ...string) {
 	}
 	w.Tell(lsp.Registered{ID: "watch", Method: "workspace/didChangeWatchedFiles", Options: options})
 }
+
+// Forget makes the record end: a benchmark's would grow, and cost more than the server.
+func (w *Wire) Forget() { w.set(func() { w.forgets = true }) }
 
 // Count is how often a method was sent.
 func (w *Wire) Count(method string) int {

@@ -82,11 +82,8 @@ func (w *Wire) note(ctx context.Context, s Sent) error {
 	}
 	w.mu.Lock()
 	stopped, fault := w.stopped, w.fault
-	if !stopped && fault == nil {
+	if !stopped && fault == nil && !w.forgets {
 		w.counts[s.Method]++
-		if len(w.sent) == maxSent {
-			w.sent = nil
-		}
 		w.sent = append(w.sent, s)
 	}
 	w.mu.Unlock()
