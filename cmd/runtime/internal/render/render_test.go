@@ -17,14 +17,15 @@ func finding(line, character int, severity messages.Severity, message, source st
 	return supervisor.Diagnostic{Range: messages.Range{Start: start, End: start}, Severity: severity, Message: message, Source: source}
 }
 
-func TestFindingsReadAsACompilersDo(t *testing.T) {
+// Servers publish in the order in which their checkers ran.
+func TestFindingsReadAsACompilersDoInTheOrderOfTheText(t *testing.T) {
 	source := []byte("package a\n\nvar 𝕏é int = \"\" // 𝕏\n")
-	assert.Equal(t, `dir/a.go:3:14: error: cannot use "" as int value [compiler]
-dir/a.go:1:1: warning: exported 𝕏
+	assert.Equal(t, `dir/a.go:1:1: warning: exported 𝕏
     has no comment
     at all
-dir/a.go:3:7: info: unused
 dir/a.go:2:1: hint: blank [style]
+dir/a.go:3:7: info: unused
+dir/a.go:3:14: error: cannot use "" as int value [compiler]
 `, Diagnostics("dir/a.go", source, []supervisor.Diagnostic{
 		finding(2, 14, messages.SeverityError, `cannot use "" as int value`, "compiler"),
 		finding(0, 0, messages.SeverityWarning, "exported 𝕏\r\nhas no comment\nat all\n", ""),
