@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -12,12 +12,15 @@ import (
 type Decimal float64
 
 // MarshalJSON writes the shortest decimal that is this number.
-func (d Decimal) MarshalJSON() ([]byte, error) {
-	text := strconv.FormatFloat(float64(d), 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
+func (d Decimal) MarshalJSON() ([]byte, error) { return d.append(nil), nil }
+
+func (d Decimal) append(text []byte) []byte {
+	from := len(text)
+	text = strconv.AppendFloat(text, float64(d), 'f', -1, 64)
+	if bytes.IndexByte(text[from:], '.') < 0 {
+		text = append(text, ".0"...)
 	}
-	return []byte(text), nil
+	return text
 }
 
 // rounded keeps so many digits behind the point.

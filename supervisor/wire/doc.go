@@ -6,9 +6,9 @@
 // A tour, in the order of a call's journey:
 //
 //   - frame.go: a Reader takes lines of JSON off a connection and bounds them.
-//   - request.go: ParseRequest makes a Request of a line, in either protocol; methods.go
-//     and params.go name the methods and check their parameters, by the rules of
-//     fields.go.
+//   - request.go: ParseRequest makes a Request of a line, in either protocol; object.go
+//     takes it apart. methods.go and params.go name the methods and check their
+//     parameters, by the rules of fields.go.
 //   - text.go and lsptext.go are the texts that version 1 gives for results, fixed to
 //     the letter. status.go, projects.go, replstatus.go and tree.go make the JSON of
 //     the status methods from one picture of the Observer's, by pure functions.

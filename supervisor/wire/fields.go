@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -149,10 +150,13 @@ func (f *fields) words(name string) []string {
 // text decodes a string and nothing else; null isn't one.
 func text(raw json.RawMessage) (string, bool) {
 	var value string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &value) != nil {
+	switch {
+	case len(raw) == 0 || raw[0] != '"':
 		return "", false
+	case bytes.IndexByte(raw, '\\') < 0: // what has no escape stands for itself
+		return string(raw[1 : len(raw)-1]), true
 	}
-	return value, true
+	return value, json.Unmarshal(raw, &value) == nil
 }
 
 // number decodes a finite number and nothing else; a bool isn't one, nor is a

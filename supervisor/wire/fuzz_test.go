@@ -40,6 +40,21 @@ func FuzzJSONRPC(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) { checkRequest(t, line, wire.JSONRPC) })
 }
 
+// requireParamsAsEncodingJSON compares our own way to take an object apart with that of
+// encoding/json.
+func requireParamsAsEncodingJSON(t *testing.T, line []byte, params wire.Params) {
+	t.Helper()
+	var members, want map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(line, &members))
+	if members["params"] != nil {
+		require.NoError(t, json.Unmarshal(members["params"], &want))
+	}
+	require.Len(t, params, len(want))
+	for name, value := range want {
+		require.Equal(t, string(value), string(params[name]), name)
+	}
+}
+
 // checkRequest holds what is true of every line: it is read or refused with one
 // line of JSON that names the id, and its parameters are read or refused by every
 // method.
@@ -50,6 +65,9 @@ func checkRequest(t *testing.T, line []byte, spoken wire.Protocol) {
 		return
 	}
 	require.NotEmpty(t, request.Method)
+	if json.Valid(line) {
+		requireParamsAsEncodingJSON(t, line, request.Params)
+	}
 	for method, decode := range decoders {
 		if _, err := decode(request.Params); err != nil {
 			var typed *wire.RequestError

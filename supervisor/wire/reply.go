@@ -60,6 +60,9 @@ func (r Request) Reply(result any) []byte {
 	if r.ID == nil {
 		return nil
 	}
+	if encoded, ok := result.(Encoded); ok {
+		return r.wrap(encoded)
+	}
 	var reply any = v1Result{protocolVersion, r.ID, true, result}
 	if r.Protocol == JSONRPC {
 		reply = rpcResult{rpcVersion, r.ID, result}
@@ -70,6 +73,26 @@ func (r Request) Reply(result any) []byte {
 		return r.Refuse(errResponse)
 	case err != nil:
 		return r.Refuse(messages.Errorf(messages.KindInternal, "the result has no JSON: %w", err))
+	}
+	return line
+}
+
+// Encoded is a result that is JSON already: one valid value, without a line break. What
+// is asked for all the time is written by hand, at a tenth of what encoding/json takes.
+type Encoded []byte
+
+// wrap puts an encoded result into the line that v1Result or rpcResult would make.
+func (r Request) wrap(result Encoded) []byte {
+	line := make([]byte, 0, len(result)+len(r.ID)+64)
+	if r.Protocol == JSONRPC {
+		line = append(append(line, `{"jsonrpc":"2.0","id":`...), r.ID...)
+		line = append(line, `,"result":`...)
+	} else {
+		line = append(append(line, `{"v":1,"id":`...), r.ID...)
+		line = append(line, `,"ok":true,"result":`...)
+	}
+	if line = append(append(line, result...), "}\n"...); len(line) > MaxFrame {
+		return r.Refuse(errResponse)
 	}
 	return line
 }

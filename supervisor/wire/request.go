@@ -1,10 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 )
 
 // Protocol is one of the two that the socket speaks.
@@ -104,56 +102,8 @@ func (r *Request) readCall(members Params) error {
 	if params[0] != '{' {
 		return &RequestError{CodeInvalidParams, "params must be an object"}
 	}
-	return json.Unmarshal(params, &r.Params)
-}
-
-// parseObject reads one JSON object. Names are taken as they are written, and the
-// last of several equal ones counts, as in the predecessor; encoding/json would
-// take "Method" for "method" in a struct.
-func parseObject(line []byte) (Params, error) {
-	if !utf8.Valid(line) {
-		return nil, &RequestError{CodeParse, "invalid JSON: not UTF-8"}
-	}
-	if err := valid(line); err != nil {
-		line = finite(line)
-		if valid(line) != nil {
-			return nil, &RequestError{CodeParse, "invalid JSON: " + err.Error()}
-		}
-	}
-	if line = bytes.TrimSpace(line); line[0] != '{' {
-		return nil, &RequestError{CodeInvalidRequest, "the message must be a JSON object"}
-	}
-	var members Params
-	return members, json.Unmarshal(line, &members)
-}
-
-func valid(line []byte) error {
-	var raw json.RawMessage
-	return json.Unmarshal(line, &raw)
-}
-
-// finite replaces NaN, Infinity and -Infinity outside of strings by a number that
-// is too large for a float64. Python writes them, and the predecessor took them for
-// numbers: they must reach the rule that refuses them, with the request's id.
-func finite(line []byte) []byte {
-	var out []byte
-	for inString := false; len(line) > 0; {
-		word := 1
-		switch {
-		case inString && line[0] == '\\':
-			word = min(2, len(line))
-		case line[0] == '"':
-			inString = !inString
-		case !inString && bytes.HasPrefix(line, []byte("NaN")):
-			out, line = append(out, "1e999"...), line[len("NaN"):]
-			continue
-		case !inString && bytes.HasPrefix(line, []byte("Infinity")):
-			out, line = append(out, "1e999"...), line[len("Infinity"):]
-			continue
-		}
-		out, line = append(out, line[:word]...), line[word:]
-	}
-	return out
+	r.Params = split(params)
+	return nil
 }
 
 // UnknownMethod is the answer to a method that nobody has.

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/seed-f6977891/hearth/messages"
@@ -24,6 +26,42 @@ func NewPing(pid int, installID string, generation int64, started, now time.Time
 		Running: true, PID: pid, Protocol: protocolVersion, InstallID: installID, BuildGeneration: generation,
 		Uptime: secondsBetween(started, now), Config: config,
 	}
+}
+
+// Encode writes a ping, with the JSON of its Config, which never changes.
+func (p Ping) Encode(config []byte) Encoded {
+	line := make([]byte, 0, len(config)+256)
+	line = strconv.AppendBool(append(line, `{"running":`...), p.Running)
+	line = strconv.AppendInt(append(line, `,"pid":`...), int64(p.PID), 10)
+	line = strconv.AppendInt(append(line, `,"protocol":`...), int64(p.Protocol), 10)
+	line = strconv.AppendQuote(append(line, `,"install_id":`...), p.InstallID) // hexadecimal: quoted alike in Go and JSON
+	line = strconv.AppendInt(append(line, `,"build_generation":`...), p.BuildGeneration, 10)
+	line = p.Uptime.append(append(line, `,"uptime_seconds":`...))
+	line = append(append(line, `,"config":`...), config...)
+	if p.Stopping {
+		line = append(line, `,"stopping":true`...)
+	}
+	return append(line, '}')
+}
+
+// Encode writes a status, with the JSON of its Config. encoding/json would take longer
+// over that, which is always the same, than over all the rest.
+func (s Status) Encode(config []byte) (Encoded, error) {
+	rest, err := json.Marshal(struct {
+		REPLProjects Projects  `json:"repl_projects"`
+		LSPProjects  Projects  `json:"lsp_projects"`
+		Processes    []Process `json:"processes"`
+		Keeping      Keeping   `json:"keeping"`
+		Goroutines   int       `json:"goroutines"`
+		OpenFiles    int       `json:"open_files"`
+		Events       []Event   `json:"events"`
+	}{s.REPLProjects, s.LSPProjects, s.Processes, s.Keeping, s.Goroutines, s.OpenFiles, s.Events})
+	if err != nil {
+		return nil, err
+	}
+	line := s.Ping.Encode(config)
+	line[len(line)-1] = ',' // in the place of its closing brace, as the rest's opening one
+	return append(line, rest[1:]...), nil
 }
 
 // Config is what a daemon says of its settings: the predecessor's names, and every
@@ -134,7 +172,12 @@ type Event struct {
 	Detail     string             `json:"detail,omitempty"`
 }
 
+// eventsMost is how many events a status has: those of the last minutes, mostly. All that
+// the Observer has kept are in the report.
+const eventsMost = 32
+
 func events(happened []messages.Event) []Event {
+	happened = happened[max(0, len(happened)-eventsMost):]
 	list := make([]Event, len(happened))
 	for i, e := range happened {
 		list[i] = Event{e.At, e.Kind, e.Actor, e.Key.Root, e.Key.Language, e.Detail}

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -204,6 +205,48 @@ func TestAnEndingGenerationNeverHidesItsSuccessor(t *testing.T) {
 		p.Entries = entries
 		assert.Equal(t, wire.StateWarming, wire.NewREPLStatus(wire.Node{}, key, p).State)
 	}
+}
+
+func TestAPingIsWrittenByHandAsEncodingJSONWould(t *testing.T) {
+	config := wire.Config{LSPCommand: []string{"lake", "serve"}, Settings: map[string]string{"idle": "<30m>"}}
+	encodedConfig, err := json.Marshal(config)
+	require.NoError(t, err)
+	ping := wire.NewPing(7, "0123456789-abcdef0123", 1<<60, time.Unix(1, 0), time.Unix(3, 250e6), config)
+	for _, stopping := range []bool{false, true} {
+		ping.Stopping = stopping
+		want, err := json.Marshal(ping)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(ping.Encode(encodedConfig)))
+		for _, r := range []wire.Request{{Protocol: wire.Version1, ID: []byte(`"a"`)}, {Protocol: wire.JSONRPC, ID: []byte("7")}} {
+			assert.Equal(t, string(r.Reply(json.RawMessage(want))), string(r.Reply(ping.Encode(encodedConfig))))
+		}
+	}
+	notification := wire.Request{Protocol: wire.JSONRPC}
+	assert.Nil(t, notification.Reply(ping.Encode(encodedConfig)))
+	huge := wire.Request{Protocol: wire.Version1, ID: []byte("7")}.Reply(make(wire.Encoded, wire.MaxFrame))
+	assert.Contains(t, string(huge), "response exceeds the message limit")
+}
+
+func TestAStatusIsWrittenAsEncodingJSONWould(t *testing.T) {
+	config := wire.Config{Settings: map[string]string{"idle": "30m"}}
+	encodedConfig, err := json.Marshal(config)
+	require.NoError(t, err)
+	status := wire.NewStatus(wire.NewPing(7, "a-b", 3, ago(time.Hour), now, config), picture(), 9, 8)
+	want, err := json.Marshal(status)
+	require.NoError(t, err)
+	got, err := status.Encode(encodedConfig)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got))
+}
+
+func TestAStatusHasTheLastEventsAlone(t *testing.T) {
+	events := make([]messages.Event, 40)
+	for i := range events {
+		events[i].Actor = fmt.Sprint(i)
+	}
+	shown := wire.NewStatus(wire.Ping{}, messages.Status{Events: events}, 0, 0).Events
+	require.Len(t, shown, 32)
+	assert.Equal(t, "39", shown[31].Actor)
 }
 
 func TestStatusSaysHowTheRuntimeIsKept(t *testing.T) {

@@ -20,6 +20,9 @@ var built string
 var program string
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(lineEcho); path != "" {
+		serveLineEcho(path)
+	}
 	dir, err := os.MkdirTemp("", "hearth-daemon-")
 	if err == nil {
 		built, program = dir, filepath.Join(dir, "hearth")

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -20,17 +19,14 @@ type connection struct {
 	conn   *net.UnixConn
 	reader *wire.Reader
 	spoken wire.Protocol // 0: nothing yet
-	ctx    context.Context
-	cancel context.CancelFunc
-	flight flight
+	flight *flight       // of JSON-RPC; nil before its first request
 	timing timing
 
 	writing sync.Mutex
 }
 
 func newConnection(s *Server, conn *net.UnixConn) *connection {
-	c := &connection{server: s, conn: conn, flight: newFlight()}
-	c.ctx, c.cancel = context.WithCancel(s.base)
+	c := &connection{server: s, conn: conn}
 	c.timing = timing{conn: conn, limit: s.Config.ReadTimeout}
 	c.reader = wire.NewReader(&c.timing)
 	return c
@@ -41,13 +37,23 @@ func (c *connection) serve() {
 	defer c.end()
 	for c.next() {
 	}
-	c.flight.wait()
+	if c.flight != nil {
+		c.flight.wait()
+	}
 }
 
 // end lets go of everything.
 func (c *connection) end() {
-	c.cancel()
+	c.abort()
 	_ = c.conn.Close()
+}
+
+// abort cancels what is in flight. Version 1's single request is not cancelled: its
+// work is finished for whoever asks next.
+func (c *connection) abort() {
+	if c.flight != nil {
+		c.flight.abort()
+	}
 }
 
 // next takes one request and tells whether another may follow.
@@ -65,7 +71,7 @@ func (c *connection) next() bool {
 	case request.Protocol == wire.JSONRPC:
 		c.take(request)
 	default:
-		c.write(c.server.answer(c.ctx, request))
+		c.write(c.server.answer(c.server.base, request))
 	}
 	return c.spoken == wire.JSONRPC
 }
@@ -84,7 +90,7 @@ func (c *connection) unreadable(err error) bool {
 		c.late()
 		return false
 	case !isRequestError(err): // reset
-		c.cancel()
+		c.abort()
 		return false
 	case c.spoken == wire.JSONRPC:
 		c.write(c.nobody().Refuse(err))

@@ -15,16 +15,21 @@ const mostInFlight = 1024
 
 // flight is what a JSON-RPC connection has in flight.
 type flight struct {
-	mu     *sync.Mutex
+	ctx   context.Context // of all of it
+	abort context.CancelFunc
+
+	mu     sync.Mutex
 	count  int
 	byID   map[string]context.CancelFunc
 	idle   *sync.Cond
 	onIdle func() // nil: nobody asked
 }
 
-func newFlight() flight {
-	mu := &sync.Mutex{}
-	return flight{mu: mu, idle: sync.NewCond(mu), byID: make(map[string]context.CancelFunc)}
+func newFlight(base context.Context) *flight {
+	f := &flight{byID: make(map[string]context.CancelFunc)}
+	f.ctx, f.abort = context.WithCancel(base)
+	f.idle = sync.NewCond(&f.mu)
+	return f
 }
 
 // begin counts a request in. Its id must not be that of another one in flight: the
@@ -88,6 +93,9 @@ func (f *flight) wait() {
 // take begins a request of JSON-RPC. What needs no waiting is answered in place, so that
 // a ping comes through however much is in flight.
 func (c *connection) take(request wire.Request) {
+	if c.flight == nil {
+		c.flight = newFlight(c.server.base)
+	}
 	switch request.Method {
 	case wire.MethodCancel:
 		params, err := wire.DecodeCancel(request.Params)
@@ -99,10 +107,10 @@ func (c *connection) take(request wire.Request) {
 		c.write(request.Reply(nil)) // of a notification, as it should be, there is none
 		return
 	case wire.MethodPing:
-		c.write(c.server.answer(c.ctx, request))
+		c.write(c.server.answer(c.flight.ctx, request))
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(c.flight.ctx)
 	if err := c.flight.begin(request, cancel); err != nil {
 		cancel()
 		c.write(request.Refuse(err))

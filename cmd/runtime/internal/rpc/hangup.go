@@ -11,15 +11,15 @@ import (
 // waits for them, and they are cancelled.
 func (c *connection) awaitHangup() {
 	raw, err := c.conn.SyscallConn()
-	if err != nil {
-		return // it is closed
+	if err != nil || c.flight == nil {
+		return // it is closed, or nothing was begun
 	}
 	c.timing.stop(time.Time{})
 	c.flight.whenIdle(func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
 	// The callback's false makes the runtime wait for the next event on the descriptor:
 	// a hang-up is one, without a byte to read.
 	if raw.Read(func(fd uintptr) bool { return hungUp(int(fd)) }) == nil {
-		c.cancel()
+		c.abort()
 	}
 }
 

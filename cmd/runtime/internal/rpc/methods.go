@@ -65,7 +65,9 @@ func gravity(err error) slog.Level {
 	return slog.LevelWarn
 }
 
-func (s *Server) ping(context.Context, wire.Request) (any, error) { return s.Ping(), nil }
+func (s *Server) ping(context.Context, wire.Request) (any, error) {
+	return s.Ping().Encode(s.settings), nil
+}
 
 func (s *Server) status(ctx context.Context, request wire.Request) (any, error) {
 	params, err := wire.DecodeStatus(request.Params)
@@ -76,7 +78,7 @@ func (s *Server) status(ctx context.Context, request wire.Request) (any, error) 
 	if err != nil || params.Format == wire.FormatReport {
 		return picture, err
 	}
-	return wire.NewStatus(s.Ping(), picture, goruntime.NumGoroutine(), openFiles()), nil
+	return wire.NewStatus(s.Ping(), picture, goruntime.NumGoroutine(), openFiles()).Encode(s.settings)
 }
 
 func (s *Server) picture(ctx context.Context, project string) (messages.Status, error) {

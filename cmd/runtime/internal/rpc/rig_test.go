@@ -78,7 +78,7 @@ type rig struct {
 }
 
 // serve starts a server; it is closed with the test.
-func serve(t *testing.T, change ...func(*config.Config)) *rig {
+func serve(t testing.TB, change ...func(*config.Config)) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rpc") // a socket's path must be short
 	require.NoError(t, err)
@@ -111,12 +111,12 @@ func (r *rig) end(ctx context.Context) {
 
 // peer is a client made of the contract's text alone.
 type peer struct {
-	t *testing.T
+	t testing.TB
 	*net.UnixConn
 	lines *bufio.Reader
 }
 
-func (r *rig) connect(t *testing.T) *peer {
+func (r *rig) connect(t testing.TB) *peer {
 	t.Helper()
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: r.socket, Net: "unix"})
 	require.NoError(t, err)

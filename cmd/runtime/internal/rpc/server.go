@@ -29,7 +29,7 @@ type Runtime interface {
 // Options are what a Server is made of; all of them are needed.
 type Options struct {
 	Config   config.Config
-	Ping     func() wire.Ping // who answers, as of now
+	Ping     func() wire.Ping // who answers, as of now; its Config never changes
 	Shutdown func(now bool)   // a client asked for the end; it must not block
 	Log      *slog.Logger
 }
@@ -37,6 +37,7 @@ type Options struct {
 // Server serves both protocols on one listener.
 type Server struct {
 	Options
+	settings []byte          // JSON of the ping\'s Config
 	runtime  Runtime         // after attached
 	attached chan struct{}   // closed by Attach
 	base     context.Context // of all that it does
@@ -71,6 +72,7 @@ func New(options Options) *Server {
 	s := &Server{Options: options, attached: make(chan struct{}), refusals: make(chan struct{}, refusedAtOnce),
 		served: make(chan struct{}), open: make(map[*connection]struct{})}
 	s.base, s.cancel = context.WithCancel(context.Background())
+	s.settings, _ = json.Marshal(options.Ping().Config) // of plain values: it can't fail
 	return s
 }
 
