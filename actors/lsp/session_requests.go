@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,9 @@ func readText(path string) ([]byte, error) {
 	case info.Size() > maxParams:
 		return nil, fmt.Errorf("%s has %d bytes, a language server is sent at most %d", path, info.Size(), maxParams)
 	}
-	return io.ReadAll(io.LimitReader(file, maxParams))
+	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read at once, its end included
+	_, err = text.ReadFrom(io.LimitReader(file, maxParams))
+	return text.Bytes(), err
 }
 
 // refuseFile answers a call whose file could not be read. For diagnostics that is a
