@@ -30,6 +30,7 @@ type call struct {
 	text    []byte
 	repeats int  // how often it was begun anew
 	left    bool // it has given back slot and document: no worker of its is out
+	doubted bool // it was begun on a server that was being judged
 	suspect bool // answered; its verdict waits for the judgement of the server
 }
 
@@ -114,7 +115,7 @@ func (s *Session) beginNext() (some bool) {
 
 func (s *Session) begin(c *call) {
 	s.active++
-	c.phase = callBegun
+	c.phase, c.doubted = callBegun, s.probing
 	if c.claim.Path == "" {
 		s.ask(c)
 		return

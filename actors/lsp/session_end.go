@@ -45,14 +45,15 @@ func (s *Session) onServerNews(n News) {
 	}
 }
 
-// breakdown begins the end of a server that failed. A broken connection is mostly the
-// first sign of a dead process: its exit status says more, and gets a moment to arrive.
+// breakdown begins the end of a server that failed. A pipe that ended is mostly the
+// first sign of a dead process, whose exit status says more and gets a moment to arrive.
+// Of a connection that this side ended, for what came over it, the exit says nothing.
 func (s *Session) breakdown(err error) {
 	if !s.machine.In(initializing, ready) || s.cause != nil {
 		return
 	}
 	var stream *StreamError
-	if !errors.As(err, &stream) {
+	if !errors.As(err, &stream) || stream.Err == nil {
 		s.broken(err)
 		return
 	}

@@ -129,22 +129,35 @@ func (s *Session) silence() time.Duration {
 func (s *Session) onProbed(msg probed) {
 	s.probing = false
 	switch {
-	case !s.machine.In(ready):
+	case !s.machine.In(ready), s.cause != nil:
 		return
 	case msg.err != nil:
 		s.breakdown(msg.err)
 		return
 	case !msg.alive:
+		s.spare()
 		s.breakdown(&messages.ProtocolError{Message: s.server + " is silent: no answer in time, and no sign of life after it"})
 		return
 	}
 	for _, c := range s.inOrder() {
+		c.doubted = false
 		if !c.suspect {
 			continue
 		}
 		c.suspect = false
 		if c.left {
 			s.settle(c)
+		}
+	}
+}
+
+// spare lets the next server serve what was begun while this one was judged, and found
+// silent: it has seen none of it, or was never going to answer. A caller's own request
+// is told instead, since it may be one that does something.
+func (s *Session) spare() {
+	for _, c := range s.calls {
+		if _, query := c.op.(messages.Query); c.doubted && !query && c.phase == callBegun {
+			c.sent = false
 		}
 	}
 }

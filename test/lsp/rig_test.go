@@ -24,13 +24,22 @@ type rig struct {
 	language string
 }
 
-// start makes a runtime whose profile of a language is changed so, over a project of
-// these files. When the test ends nothing of it may be left.
-func start(t testing.TB, language string, files map[string]string, changes ...func(*supervisor.Config, *config.Language)) *rig {
+// change is what a test has different from the defaults.
+type change = func(*supervisor.Config, *config.Language)
+
+// start makes a runtime over a project of these files in a new directory.
+func start(t testing.TB, language string, files map[string]string, changes ...change) *rig {
 	t.Helper()
-	standins.NewCanary(t)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
+	return startAt(t, root, language, files, changes...)
+}
+
+// startAt makes a runtime whose profile of a language is changed so, over a project of
+// these files. When the test ends nothing of it may be left.
+func startAt(t testing.TB, root, language string, files map[string]string, changes ...change) *rig {
+	t.Helper()
+	standins.NewCanary(t)
 	r := &rig{t: t, root: root, language: language}
 	for name, text := range files {
 		r.write(name, text)
@@ -42,8 +51,9 @@ func start(t testing.TB, language string, files map[string]string, changes ...fu
 		change(&cfg, &profile)
 	}
 	cfg.Languages[language] = profile
-	r.Runtime, err = supervisor.Start(t.Context(), cfg)
+	runtime, err := supervisor.Start(t.Context(), cfg)
 	require.NoError(t, err)
+	r.Runtime = runtime
 	t.Cleanup(r.end)
 	return r
 }

@@ -37,7 +37,7 @@ type asked struct {
 // notOffered in place of a result: the server lacks the request, and it is said so.
 const notOffered = "not offered"
 
-func (s real) start(t testing.TB, changes ...func(*supervisor.Config, *config.Language)) *rig {
+func (s real) start(t testing.TB, changes ...change) *rig {
 	t.Helper()
 	path := servers.Find(t, s.program)
 	files := map[string]string{s.def: s.defText, s.use: s.good}
@@ -50,7 +50,7 @@ func (s real) start(t testing.TB, changes ...func(*supervisor.Config, *config.La
 			s.profile(l)
 		}
 	}
-	return start(t, s.language, files, append([]func(*supervisor.Config, *config.Language){own}, changes...)...)
+	return start(t, s.language, files, append([]change{own}, changes...)...)
 }
 
 var reals = map[string]real{
