@@ -78,7 +78,7 @@ func TestDocumentsAreClosedWhenTheyAreIdleOrTooMany(t *testing.T) {
 		b.methods()
 		time.Sleep(lsp.DocumentIdle/2 - 1)
 		assert.Empty(t, b.methods())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		assert.Equal(t, []string{"textDocument/didClose"}, b.methods())
 		assert.Equal(t, 1, b.shown().Documents)
 		time.Sleep(lsp.DocumentIdle / 2)

@@ -44,7 +44,7 @@ func TestServerThatIsSilentAfterATimeoutIsReplaced(t *testing.T) {
 		assert.Zero(t, b.snapshot().Active, "its slot does not")
 		time.Sleep(time.Second - 1)
 		b.Parent.ExpectNothing(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		b.Parent.ExpectExactly(t, messages.Ending{From: b.session.Ref(), Err: b.silentError()},
 			b.settled(suspect.id, messages.Broken, b.silentError()))
 		b.expectSweep()
@@ -80,7 +80,7 @@ func TestServerThatIsSilentAfterATimeoutIsReplaced(t *testing.T) {
 		b.hover(path)
 		time.Sleep(timeout - 1)
 		b.wire.Silence(false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		ending := actortest.Next[messages.Ending](t, b.Parent)
 		assert.Equal(t, messages.KindInternal, messages.KindOf(ending.Err))
 	})
