@@ -93,6 +93,7 @@ func openStreams(op *messages.WatchBuild) error {
 		_ = nothing.Close()
 		return messages.Errorf(messages.KindInternal, "cannot give the build its streams: %w", err)
 	}
+	theirs.Fd() // sets it to blocking, as a command expects it; os.Pipe gives an end that refuses what it has no room for
 	op.Spec.Stdio, op.Output = procscan.Stdio{Stdin: nothing, Stdout: theirs, Stderr: theirs}, ours
 	return nil
 }
