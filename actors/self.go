@@ -27,6 +27,9 @@ func (s *Self) Ref() messages.Ref { return s.handle.pid }
 // ID is the actor's own id.
 func (s *Self) ID() string { return s.handle.ID() }
 
+// Handle is the actor's own address.
+func (s *Self) Handle() *Handle { return s.handle }
+
 // System is the runtime's set of actors.
 func (s *Self) System() *System { return s.sys }
 

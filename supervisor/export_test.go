@@ -67,9 +67,7 @@ func SpawnSupervisor(sys *actors.System, m Machine, fail func(error), children .
 	for _, c := range children {
 		opts.children = append(opts.children, childSpec{name: c.Name, create: c.Create, at: &c.at, observer: c.Observer})
 	}
-	root := sys.SpawnRoot("supervisor", "main", newSupervisor(opts))
-	sys.SetSupervisor(root)
-	return root
+	return sys.SpawnRoot("supervisor", "main", newSupervisor(opts))
 }
 
 // Shutdown and Abort ask a supervisor under test to end.

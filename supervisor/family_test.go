@@ -219,7 +219,7 @@ type member struct {
 }
 
 func newMember(f *family, self *actors.Self) *member {
-	m := &member{family: f, self: self, tree: messages.TreeID(self.System().NextID()), handle: self.System().Roster().Lookup(self.Ref())}
+	m := &member{family: f, self: self, tree: messages.TreeID(self.System().NextID()), handle: self.Handle()}
 	f.note(func() { f.members = append(f.members, m) })
 	m.adopt(m.tree)
 	self.Publish(messages.SessionSnapshot{})

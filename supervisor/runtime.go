@@ -49,7 +49,6 @@ func Start(ctx context.Context, cfg config.Config, opts ...Option) (*Runtime, er
 	}
 	rt.sys = sys
 	rt.supervisor = sys.SpawnRoot("supervisor", "main", newSupervisor(rt.options(set)))
-	sys.SetSupervisor(rt.supervisor)
 	if err := rt.awaitStart(ctx); err != nil {
 		return nil, err
 	}

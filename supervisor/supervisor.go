@@ -130,7 +130,9 @@ type (
 	sweptAnyway struct {
 		tree   messages.TreeID
 		status procscan.Status
+		err    error
 	}
+	sweepAnywayDue struct{ tree messages.TreeID }
 )
 
 func newSupervisor(opts options) func(*actors.Self) actors.Behaviour {
@@ -138,6 +140,7 @@ func newSupervisor(opts options) func(*actors.Self) actors.Behaviour {
 		s := &supervisor{options: opts, self: self, census: newCensus(), temporary: make(map[messages.Ref]*temporary),
 			dead: make(map[messages.Ref]*fallen), closed: make(map[messages.Ref]bool), restarts: make(map[string]int)}
 		s.machine = actors.NewMachine(self, running, legal, s.snapshot)
+		self.System().SetSupervisor(self.Handle()) // before there is a child that could need it
 		s.beginKeeping()
 		for _, spec := range opts.children {
 			child := &permanentChild{childSpec: spec}
@@ -168,7 +171,7 @@ func (s *supervisor) Receive(msg any) {
 	case messages.Adopt:
 		s.adopt(msg)
 	case messages.Launched, messages.LaunchFailed, messages.LeaderReaped, messages.Sweep, messages.SignalTree,
-		messages.LaunchOrphaned, sweptAnyway:
+		messages.LaunchOrphaned, sweptAnyway, sweepAnywayDue:
 		s.onTree(msg)
 	case messages.WatchBuild:
 		s.watch(msg)

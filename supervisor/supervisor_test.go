@@ -276,6 +276,7 @@ func TestSuccessorOfAFailedSweeperEndsTheTree(t *testing.T) {
 				time.Sleep(time.Minute)
 				_, reaped := gotA[messages.LeaderReaped](m)
 				assert.True(t, reaped, "the owner hears that its tree is gone")
+				assert.Contains(t, f.machine.Journal(), "reap", "and it is")
 				assert.Empty(t, f.machine.Alive())
 				assert.Zero(t, f.runtime().Trees)
 				f.end()

@@ -78,8 +78,11 @@ func (s *supervisor) onTree(msg any) {
 		}
 	case sweptAnyway:
 		if t := s.census.trees[msg.tree]; t != nil {
-			s.self.Send(t.owner.Ref(), messages.LeaderReaped{Tree: msg.tree, Status: msg.status})
-			s.strike(msg.tree)
+			s.onSweptAnyway(t, msg)
+		}
+	case sweepAnywayDue:
+		if t := s.census.trees[msg.tree]; t != nil {
+			s.sweepAnyway(t)
 		}
 	}
 }
@@ -122,22 +125,24 @@ func (s *supervisor) succeed(t *tree) {
 	}
 }
 
-// sweepAnyway ends a tree whose Sweepers keep failing by plain work. It goes on as
-// long as it takes, as they would.
+// sweepAnyway tries to end a tree whose Sweepers keep failing by plain work. What
+// made them fail may make this fail too: only its success counts.
 func (s *supervisor) sweepAnyway(t *tree) {
-	child, mark, table, grace := t.child, t.mark, s.table, t.grace
-	id := t.id
+	id, child, mark, table, grace := t.id, t.child, t.mark, s.table, t.grace
 	actors.Go(s.self, s.self.Context(), func(ctx context.Context) (procscan.Status, error) {
-		for {
-			if status, err := endTree(ctx, child, table, mark, grace); err == nil || ctx.Err() != nil {
-				return status, err
-			}
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
-		}
-	}, func(status procscan.Status, _ error) any { return sweptAnyway{id, status} }, nil)
+		return endTree(ctx, child, table, mark, grace)
+	}, func(status procscan.Status, err error) any { return sweptAnyway{id, status, err} }, nil)
+}
+
+// onSweptAnyway goes on as long as it takes, as a Sweeper would.
+func (s *supervisor) onSweptAnyway(t *tree, msg sweptAnyway) {
+	if msg.err != nil {
+		s.self.Log().Warn("cannot end a tree", "tree", msg.tree, "reason", msg.err)
+		s.self.After(time.Second, sweepAnywayDue{msg.tree})
+		return
+	}
+	s.self.Send(t.owner.Ref(), messages.LeaderReaped{Tree: msg.tree, Status: msg.status})
+	s.strike(msg.tree)
 }
 
 func endTree(ctx context.Context, child procscan.Child, table procscan.Table, mark procscan.Mark,
