@@ -36,18 +36,28 @@ var (
 const (
 	initVar   = "CHAOS_INIT"
 	insideVar = "CHAOS_INSIDE"
+	// firstVar makes a host the first process of a PID namespace of its own.
+	firstVar = "CHAOS_FIRST"
 )
 
 func TestMain(m *testing.M) {
 	supervisor.GuardMain()
 	if setup := os.Getenv(hostVar); setup != "" {
+		if os.Getenv(firstVar) != "" && os.Getpid() != 1 {
+			os.Unsetenv(firstVar)
+			code, _ := inNamespace()
+			os.Exit(code)
+		}
 		os.Exit(hostMain(setup))
 	}
 	if os.Getenv(initVar) != "" {
 		os.Exit(initMain())
 	}
 	if os.Geteuid() == 0 && os.Getenv(insideVar) == "" && !slices.Contains(os.Args, "-test.list") {
-		if code, ok := inNamespace(); ok {
+		os.Setenv(initVar, "1")
+		code, ok := inNamespace()
+		os.Unsetenv(initVar)
+		if ok {
 			os.Exit(code)
 		}
 	}
@@ -60,10 +70,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// inNamespace runs the tests in a PID namespace. It is not ok where there can't be one.
+// inNamespace runs this program anew as the first process of a PID namespace. It is not
+// ok where there can't be one.
 func inNamespace() (code int, ok bool) {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), initVar+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// Everything in the namespace ends with its first process, and that with us.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
