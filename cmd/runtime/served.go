@@ -38,8 +38,11 @@ type served struct {
 	stopping atomic.Bool
 }
 
+// ownPID is asked once: clients ping all the time.
+var ownPID = os.Getpid()
+
 func (d *served) ping() wire.Ping {
-	ping := wire.NewPing(os.Getpid(), d.install.String(), d.install.Generation, d.began, time.Now(), d.settings)
+	ping := wire.NewPing(ownPID, d.install.String(), d.install.Generation, d.began, time.Now(), d.settings)
 	ping.Stopping = d.stopping.Load()
 	return ping
 }

@@ -30,6 +30,12 @@ type Reader struct {
 // NewReader reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{buffered: bufio.NewReaderSize(r, 8<<10)} }
 
+// Reset makes the reader, and what it has allocated, good for another connection.
+func (r *Reader) Reset(from io.Reader) {
+	r.buffered.Reset(from)
+	r.skipping = false
+}
+
 // Next gives the next message, without its newline; the slice is the caller's. At
 // the end of the connection it is io.EOF.
 //

@@ -24,8 +24,11 @@ func CheckPeer(conn *net.UnixConn) error {
 	if err != nil {
 		return messages.Errorf(messages.KindInternal, "cannot ask who is at the other end of the socket: %w", err)
 	}
-	if own := os.Geteuid(); int(user) != own {
-		return messages.Invalidf("the other end of the socket belongs to user %d, not to %d", user, own)
+	if int(user) != ownUser {
+		return messages.Invalidf("the other end of the socket belongs to user %d, not to %d", user, ownUser)
 	}
 	return nil
 }
+
+// ownUser is this process's, asked once: a daemon is asked for it at each connection.
+var ownUser = os.Geteuid()

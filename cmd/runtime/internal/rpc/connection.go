@@ -28,15 +28,22 @@ type connection struct {
 func newConnection(s *Server, conn *net.UnixConn) *connection {
 	c := &connection{server: s, conn: conn}
 	c.timing = timing{conn: conn, limit: s.Config.ReadTimeout}
-	c.reader = wire.NewReader(&c.timing)
+	c.reader = readers.Get().(*wire.Reader)
+	c.reader.Reset(&c.timing)
 	return c
 }
+
+// readers are those of connections that have ended. Their buffers are most of what a
+// connection with one small request needs.
+var readers = sync.Pool{New: func() any { return wire.NewReader(nil) }}
 
 // serve reads requests until the client has no more, and returns when all are answered.
 func (c *connection) serve() {
 	defer c.end()
 	for c.next() {
 	}
+	c.reader.Reset(nil)
+	readers.Put(c.reader)
 	if c.flight != nil {
 		c.flight.wait()
 	}
