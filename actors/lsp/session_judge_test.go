@@ -137,6 +137,16 @@ func TestCancelProvesNothing(t *testing.T) {
 		b.Parent.ExpectExactly(t, b.settled(call.id, messages.Healthy, nil))
 		assert.Zero(t, b.wire.Count(probe))
 	})
+	bubble(t, "nor does a caller's own deadline", func(t *testing.T, b *bench) {
+		path := b.judgedSilent()
+		ctx, cancel := context.WithTimeout(t.Context(), silence-1)
+		defer cancel()
+		call := b.hover(path, under(ctx))
+		time.Sleep(silence - 1)
+		assert.Equal(t, messages.KindTimeout, messages.KindOf(call.err(t)))
+		b.Parent.ExpectExactly(t, b.settled(call.id, messages.Healthy, nil))
+		assert.Zero(t, b.wire.Count(probe))
+	})
 	bubble(t, "of a server that had nothing to do before", func(t *testing.T, b *bench) {
 		path := b.judgedSilent()
 		time.Sleep(time.Hour)

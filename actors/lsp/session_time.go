@@ -36,10 +36,10 @@ func (s *Session) alarmAt(when time.Time) {
 }
 
 func (s *Session) onAlarm() {
-	now := time.Now()
-	if !s.machine.In(ready) || s.alarm.After(now) { // it was on its way when it was set anew
+	if !s.machine.In(ready) {
 		return
 	}
+	now := time.Now()
 	s.alarm = time.Time{}
 	for _, c := range s.inOrder() {
 		switch {
