@@ -77,6 +77,9 @@ func (rt *Runtime) Query(ctx context.Context, doc Document, method string, at *P
 // QueryNames are the short names of requests that Query knows, such as definition.
 func QueryNames() []string { return lsp.ShortNames() }
 
+// QueryMethod is the method of LSP that Query sends for a name, or why it sends none.
+func QueryMethod(name string) (string, error) { return lsp.Method(name) }
+
 var errNegative = messages.Invalidf("line and character must be zero-based non-negative integers")
 
 // callLSP resolves a document on the caller's goroutine and asks the cache of

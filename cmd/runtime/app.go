@@ -76,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return messages.Invalidf("%w", err) })
 	a.globalFlags(root)
-	root.AddCommand(a.serve(), a.startDaemon(), a.status(), a.tree(), a.stop(), a.mcp(), a.check(), a.hover(), a.run(), a.watch(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
+	root.AddCommand(a.serve(), a.startDaemon(), a.status(), a.tree(), a.stop(), a.mcp(), a.check(), a.hover(), a.lsp(), a.run(), a.watch(), a.demo(), a.doctor(), a.sweep(), a.config(), a.version(), a.wait())
 	return root
 }
 
@@ -88,7 +88,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	flags.StringVar(&a.project, "project", "", "the project's directory (default: the nearest above the file with a marker of its language)")
 	flags.StringVar(&a.configFile, "config", "", "the configuration file; every setting in it is a flag too, such as --idle: see hearth config")
 	flags.StringVar(&a.socket, "socket", "", "the daemon's socket (default: in runtime_dir, with a name for each installation and build)")
-	flags.BoolVar(&a.embedded, "embedded", false, "run check, hover and run on an engine in this process, not on the shared daemon")
+	flags.BoolVar(&a.embedded, "embedded", false, "run check, hover, lsp and run on an engine in this process, not on the shared daemon")
 	a.settings = map[string]string{}
 	for _, row := range config.Default().Table(nil) {
 		flags.Func(row.Key, row.Help, func(text string) error {

@@ -24,6 +24,7 @@ import (
 type fakeEngine struct {
 	diagnostics supervisor.DiagnosticsReport
 	hover       supervisor.HoverReport
+	query       supervisor.QueryReport
 	run         supervisor.RunReport
 	err         error // of calls
 	stopping    error // of Shutdown
@@ -32,6 +33,8 @@ type fakeEngine struct {
 	document         supervisor.Document
 	at               supervisor.Position
 	snippet          supervisor.Snippet
+	method, params   string
+	place            *supervisor.Position
 }
 
 func (f *fakeEngine) Diagnostics(context.Context, supervisor.Document) (supervisor.DiagnosticsReport, error) {
@@ -41,6 +44,12 @@ func (f *fakeEngine) Diagnostics(context.Context, supervisor.Document) (supervis
 func (f *fakeEngine) Hover(_ context.Context, doc supervisor.Document, at supervisor.Position) (supervisor.HoverReport, error) {
 	f.document, f.at = doc, at
 	return f.hover, f.err
+}
+
+func (f *fakeEngine) Query(_ context.Context, doc supervisor.Document, method string, at *supervisor.Position, params json.RawMessage) (supervisor.QueryReport, error) {
+	f.document, f.method, f.place, f.params = doc, method, at, string(params)
+	f.query.Method = method
+	return f.query, f.err
 }
 
 func (f *fakeEngine) RunCode(_ context.Context, snippet supervisor.Snippet) (supervisor.RunReport, error) {
@@ -104,6 +113,8 @@ func TestBadInputIsOneLineAndStartsNothing(t *testing.T) {
 		{"check", "--config", "two.toml", "a.go"}, {"check", "--lsp.timeout", "700s", "a.go"},
 		{"hover"}, {"hover", "a.go"}, {"hover", "a.go:1"}, {"hover", "a.go:x:1"}, {"hover", ":1:1"}, {"hover", "a.go:0:1"},
 		{"hover", "a.go:1:0"}, {"hover", "a.go:9:1"}, {"hover", "a.go:1:1", "a.go:1:2"},
+		{"lsp"}, {"lsp", "defintion", "a.go:1:1"}, {"lsp", "definition", "missing.go:1:1"}, {"lsp", "definition", "a.go:9:1"},
+		{"lsp", "rename", "a.go:1:1", "--params", "new"}, {"lsp", "symbols", "a.go", "b.go"}, {"lsp", "symbols", "--language", "klingon"},
 		{"run"}, {"run", "a.go"}, {"run", "--language", "go"}, {"run", "--language", "klingon"}, {"run", "--timeout", "soon", "-"},
 		{"run", "a", "b"}, {"config", "x"}, {"version", "x"}, {"doctor", "x"}, {"demo", "x"}, {"wait"},
 	} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"github.com/seed-f6977891/hearth/supervisor"
@@ -12,6 +13,7 @@ import (
 type engine interface {
 	Diagnostics(context.Context, supervisor.Document) (supervisor.DiagnosticsReport, error)
 	Hover(context.Context, supervisor.Document, supervisor.Position) (supervisor.HoverReport, error)
+	Query(ctx context.Context, doc supervisor.Document, method string, at *supervisor.Position, params json.RawMessage) (supervisor.QueryReport, error)
 	RunCode(context.Context, supervisor.Snippet) (supervisor.RunReport, error)
 	Status(context.Context) (supervisor.Status, error)
 	// Shutdown ends what the command had started; when ctx has ended, by force.

@@ -81,7 +81,7 @@ func (a *app) snippet(cfg config.Config, flags runFlags, file string) (superviso
 		}
 	}
 	var err error
-	if snippet.Project, err = a.replProject(cfg, snippet.Language, dir); err != nil {
+	if snippet.Project, err = a.projectAt(cfg, snippet.Language, dir, true); err != nil {
 		return snippet, err
 	}
 	request := config.Request{Project: snippet.Project, Language: snippet.Language, NeedREPL: true}
@@ -92,9 +92,9 @@ func (a *app) snippet(cfg config.Config, flags runFlags, file string) (superviso
 	return snippet, err
 }
 
-// replProject is the directory that --project names, else the nearest project of the
-// code's language at or above dir.
-func (a *app) replProject(cfg config.Config, language, dir string) (string, error) {
+// projectAt is the directory that --project names, else the nearest project of the
+// language at or above dir; of any language, where none is named.
+func (a *app) projectAt(cfg config.Config, language, dir string, needREPL bool) (string, error) {
 	if a.project != "" {
 		return absolute(a.project)
 	}
@@ -105,7 +105,7 @@ func (a *app) replProject(cfg config.Config, language, dir string) (string, erro
 	if profile, ok := cfg.Languages[language]; ok {
 		return config.Nearest(dir, profile)
 	}
-	project, _, err := cfg.NearestWithREPL(dir)
+	project, _, err := cfg.NearestOfAny(dir, needREPL)
 	return project, err
 }
 

@@ -95,13 +95,13 @@ func Nearest(dir string, l Language) (string, error) {
 	}
 }
 
-// NearestWithREPL is Nearest for code without a file: any language will do that can
-// run it, and the nearest directory decides before the order of languages does.
-func (c Config) NearestWithREPL(dir string) (string, Language, error) {
+// NearestOfAny is Nearest for a request without a file: any language will do, or any that
+// has a REPL, and the nearest directory decides before the order of languages does.
+func (c Config) NearestOfAny(dir string, needREPL bool) (string, Language, error) {
 	var found string
 	var language Language
 	var last error
-	for _, l := range c.candidates(true) {
+	for _, l := range c.candidates(needREPL) {
 		root, err := Nearest(dir, l)
 		switch {
 		case err != nil:

@@ -162,15 +162,15 @@ func TestCodeWithoutAFileRunsInTheNearestProjectThatCanRunIt(t *testing.T) {
 	write(t, filepath.Join(inner, "setup.py"), "")
 	write(t, filepath.Join(inner, "go.mod"), "")
 	c := defaultsFor(GiB)
-	root, language, err := c.NearestWithREPL(inner)
+	root, language, err := c.NearestOfAny(inner, true)
 	require.NoError(t, err)
 	assert.Equal(t, inner, root)
 	assert.Equal(t, "python", language.Name)
-	root, language, err = c.NearestWithREPL(outer)
+	root, language, err = c.NearestOfAny(outer, true)
 	require.NoError(t, err)
 	assert.Equal(t, outer, root)
 	assert.Equal(t, "lean", language.Name)
-	_, _, err = c.NearestWithREPL(realTemp(t))
+	_, _, err = c.NearestOfAny(realTemp(t), true)
 	assert.Equal(t, messages.KindInvalid, messages.KindOf(err))
 }
 

@@ -61,8 +61,8 @@ func DecodeHover(params Params, limit time.Duration) (HoverParams, error) {
 	}, f.err
 }
 
-// QueryParams are the parameters of lsp.query. As text and as JSON its result is the
-// server's own.
+// QueryParams are the parameters of lsp.query. As JSON its result is the server's own.
+// Without a file it is about the whole project.
 type QueryParams struct {
 	messages.Document
 	Method   string
@@ -75,8 +75,10 @@ type QueryParams struct {
 func DecodeQuery(params Params, limit time.Duration) (QueryParams, error) {
 	f := fields{params: params}
 	return QueryParams{
-		Document: f.document(limit), Method: f.filled("method"), Position: f.position(), Params: f.object("params"),
-		Format: f.format(FormatJSON, FormatReport),
+		Document: messages.Document{Project: f.filled("project_dir"), File: f.optional("file_path"), Language: f.optional("language"),
+			Timeout: f.timeout("timeout", limit)},
+		Method: f.filled("method"), Position: f.position(), Params: f.object("params"),
+		Format: f.format(FormatJSON, FormatText, FormatReport),
 	}, f.err
 }
 

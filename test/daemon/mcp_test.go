@@ -223,7 +223,7 @@ func TestEveryToolAnswersTheOfficialClient(t *testing.T) {
 		assert.NotEmpty(t, tool.Description)
 	}
 	assert.ElementsMatch(t, []string{"run_lean_code", "get_repl_status", "lean_diagnostic_messages", "lean_hover",
-		"run_code", "check_file", "hover", "runtime_status"}, names)
+		"run_code", "check_file", "hover", "lsp_query", "runtime_status"}, names)
 
 	at := map[string]any{"project_dir": h.project, "file_path": "a.fake", "line": 0, "character": 1}
 	code := map[string]any{"project_dir": h.project, "code": "x", "timeout": 30}
@@ -234,6 +234,11 @@ func TestEveryToolAnswersTheOfficialClient(t *testing.T) {
 	assert.Regexp(t, `^Diagnostics: 1 error\(s\), 0 warning\(s\)\n2:`, text)
 	text, _ = h.tool(session, "hover", at)
 	assert.Equal(t, "word", text)
+	text, _ = h.tool(session, "lsp_query", map[string]any{"project_dir": h.project, "file_path": "a.fake", "method": "symbols"})
+	assert.Equal(t, "a.fake:1:1: function word\na.fake:2:1: function ERROR\n", text)
+	text, isError = h.tool(session, "lsp_query", map[string]any{"project_dir": h.project, "file_path": "a.fake", "method": "format"})
+	assert.True(t, isError)
+	assert.Contains(t, text, "not offered by fakelsp")
 	text, _ = h.tool(session, "runtime_status", map[string]any{})
 	var status struct{ PID int }
 	require.NoError(t, json.Unmarshal([]byte(text), &status))

@@ -3,7 +3,7 @@
 //
 //   - serve.go: the session, and its end, which is that of the input.
 //   - tools.go: the tools. Four have the names and parameters of the predecessor, for
-//     Lean; four are the same for any language.
+//     Lean; five are the same for any language.
 //   - progress.go: what a caller that waits long is told meanwhile.
 //
 // The adapter holds no state of any language. A call that its client cancels, or that

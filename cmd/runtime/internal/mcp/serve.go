@@ -19,6 +19,7 @@ import (
 type Runtime interface {
 	Diagnostics(context.Context, messages.Document) (messages.DiagnosticsReport, error)
 	Hover(context.Context, messages.Document, messages.Position) (messages.HoverReport, error)
+	Query(ctx context.Context, doc messages.Document, method string, at *messages.Position, params json.RawMessage) (messages.QueryReport, error)
 	RunCode(context.Context, messages.Snippet) (messages.RunReport, error)
 	Status(context.Context) (messages.Status, error)
 	// Call calls one of the socket's methods; result takes its JSON.

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed-f6977891/hearth/cmd/runtime/internal/render"
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/supervisor"
 	"github.com/seed-f6977891/hearth/supervisor/wire"
 )
 
@@ -56,6 +59,16 @@ type (
 		Character int    `json:"character" jsonschema:"counted from 0, in UTF-16 code units"`
 		Language  string `json:"language,omitempty" jsonschema:"default: by the file's extension"`
 	}
+	query struct {
+		Project   string         `json:"project_dir" jsonschema:"absolute path of the project"`
+		Method    string         `json:"method" jsonschema:"a short name, or any method of LSP"`
+		File      string         `json:"file_path,omitempty" jsonschema:"path of the file, absolute or from project_dir; none: the whole project"`
+		Line      *int           `json:"line,omitempty" jsonschema:"counted from 0"`
+		Character *int           `json:"character,omitempty" jsonschema:"counted from 0, in UTF-16 code units"`
+		Params    map[string]any `json:"params,omitempty" jsonschema:"further members of the request, such as newName of rename or query of workspace-symbols"`
+		Language  string         `json:"language,omitempty" jsonschema:"default: by the file's extension, else by the project's files"`
+		Timeout   *float64       `json:"timeout,omitempty" jsonschema:"seconds, from when the server takes the call"`
+	}
 	anyProject struct {
 		Project string `json:"project_dir,omitempty" jsonschema:"absolute path of a project; default: all"`
 	}
@@ -91,6 +104,9 @@ func (a *adapter) addTools(server *sdk.Server) {
 		func(ctx context.Context, in place) (string, error) {
 			return a.hover(ctx, messages.Document{Project: in.Project, File: in.File, Language: in.Language}, in.Line, in.Character)
 		})
+	add(a, server, "lsp_query", "Ask the language server: "+strings.Join(supervisor.QueryNames(), ", ")+
+		". Most need a file and a place in it; edits are shown, not made.",
+		func(ctx context.Context, in query) (string, error) { return a.query(ctx, in) })
 	add(a, server, "runtime_status", "What the shared runtime has running: projects, processes, memory. Starts no server.",
 		func(ctx context.Context, in anyProject) (string, error) {
 			return a.json(ctx, wire.MethodStatus, wire.StatusParams{Project: in.Project})
@@ -146,6 +162,32 @@ func (a *adapter) hover(ctx context.Context, doc messages.Document, line, charac
 		return "", err
 	}
 	return wire.HoverText(report), nil
+}
+
+func (a *adapter) query(ctx context.Context, in query) (string, error) {
+	doc := messages.Document{Project: in.Project, File: in.File, Language: in.Language}
+	var at *messages.Position
+	var err error
+	if doc.Timeout, err = duration(in.Timeout); err != nil {
+		return "", err
+	}
+	if (in.Line == nil) != (in.Character == nil) {
+		return "", messages.Invalidf("a place has both a line and a character")
+	}
+	if in.Line != nil {
+		at = &messages.Position{Line: *in.Line, Character: *in.Character}
+	}
+	var params json.RawMessage
+	if in.Params != nil {
+		if params, err = json.Marshal(in.Params); err != nil {
+			return "", messages.Invalidf("params: %w", err)
+		}
+	}
+	report, err := a.runtime.Query(ctx, doc, in.Method, at, params)
+	if err != nil {
+		return "", err
+	}
+	return render.Query(doc, report), nil
 }
 
 func (a *adapter) json(ctx context.Context, method string, params any) (string, error) {

@@ -2,7 +2,7 @@
 // nowhere: each function gives the whole text, so that a command prints it with one
 // write and notices when that fails.
 //
-//   - Diagnostics: compiler-style lines
+//   - Diagnostics and Query: lines in the style of compilers
 //   - Awaited and Summary: a status in one line
 //   - Daemon and Tree: what a daemon does, at a glance on 80 columns
 //   - Settings and Doctor: tables

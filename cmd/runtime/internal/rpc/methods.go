@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/seed-f6977891/hearth/cmd/runtime/internal/render"
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/supervisor/config"
 	"github.com/seed-f6977891/hearth/supervisor/wire"
@@ -196,6 +197,9 @@ func (s *Server) query(ctx context.Context, request wire.Request) (any, error) {
 	report, err := runtime.Query(ctx, params.Document, params.Method, params.Position, params.Params)
 	if err != nil {
 		return nil, err
+	}
+	if params.Format == wire.FormatText {
+		return render.Query(params.Document, report), nil
 	}
 	return wire.Query(report, params.Format), nil
 }
