@@ -24,4 +24,12 @@ var figures = []figure{
 	{"clean close over two scans, 1,000 processes, ms", "procscan", "CleanClose", "over-ms", 15},
 	{"warm fresh run : bare exchange", "test/repl", "WarmCallAgainstABareChild", "fresh/bare", 1.3},
 	{"resident run : bare exchange", "test/repl", "WarmCallAgainstABareChild", "resident/bare", 1.15},
+	{"ping : bare line echo, one client", "test/daemon", "Ping/clients=1", "x-echo", 1.5},
+	{"the same with 8 clients", "test/daemon", "Ping/clients=8", "x-echo", 1.5},
+	{"the same with 64 clients", "test/daemon", "Ping/clients=64", "x-echo", 1.5},
+	{"status with 4 projects : ping", "test/daemon", "Status", "x-ping", 2},
+	{"hover on gopls through the daemon : bare pipes", "test/daemon", "Hover", "x-pipes", 1.5},
+	{"a daemon's start to its first answer, ms", "test/daemon", "Start", "ms-to-ping", 15},
+	{"hearth status over true, ms", "test/daemon", "StatusCommand", "ms-over-true", 15},
+	{"an idle daemon's memory, MiB", "test/daemon", "IdleMemory", "MiB", 20},
 }

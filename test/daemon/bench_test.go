@@ -2,8 +2,6 @@ package daemon_test
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,8 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-f6977891/hearth/messages"
-	"github.com/seed-f6977891/hearth/supervisor/client"
 	"github.com/seed-f6977891/hearth/test/standins"
 )
 
@@ -237,25 +233,5 @@ func BenchmarkIdleMemory(b *testing.B) {
 		_, err = fmt.Sscan(rest, &kib)
 		require.NoError(b, err)
 		b.ReportMetric(kib/1024, "MiB")
-	}
-}
-
-// BenchmarkHover compares a hover over one kept connection with the same one from an
-// engine without a socket between.
-func BenchmarkHover(b *testing.B) {
-	h := newHome(b, options{})
-	h.start()
-	c := h.client(client.WithoutStart())
-	ctx := context.Background()
-	hover := func() error {
-		report, err := c.Hover(ctx, h.document(), messages.Position{Character: 1})
-		if err == nil && report.Text != "word" {
-			err = errors.New(report.Text)
-		}
-		return err
-	}
-	require.NoError(b, hover())
-	for b.Loop() {
-		require.NoError(b, hover())
 	}
 }
