@@ -21,7 +21,7 @@ func Find(t testing.TB, program string) string {
 			return path
 		}
 	}
-	missing(t, "no program "+program+" in PATH or HEARTH_TEST_BIN")
+	Missing(t, "no program "+program+" in PATH or HEARTH_TEST_BIN")
 	return ""
 }
 
@@ -33,7 +33,9 @@ func Network(t testing.TB) {
 	}
 }
 
-func missing(t testing.TB, what string) {
+// Missing skips the test for want of something, or fails it if HEARTH_REQUIRE_REAL is
+// set.
+func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("HEARTH_REQUIRE_REAL") != "" {
 		t.Fatal(what)
