@@ -25,7 +25,8 @@ type Machine[S State] struct {
 	state   S
 	since   time.Time
 	epoch   uint64
-	timers  []*time.Timer
+	timers  map[uint64]*time.Timer // armed ones of this state, by their number
+	armed   uint64
 	dropped map[string]bool
 }
 
@@ -52,7 +53,7 @@ func (m *Machine[S]) Become(next S) {
 	for _, timer := range m.timers {
 		timer.Stop()
 	}
-	m.timers = nil
+	clear(m.timers)
 	m.state, m.since = next, time.Now()
 	m.epoch++
 	m.Publish()
@@ -68,13 +69,17 @@ func (m *Machine[S]) Snapshot() messages.ActorSnapshot {
 
 // stateTimeout is a timer's message with the visit to a state that it belongs to.
 type stateTimeout struct {
-	epoch uint64
-	msg   any
+	epoch, number uint64
+	msg           any
 }
 
 // After sends msg to the actor once d has passed, unless the state was left by then.
 func (m *Machine[S]) After(d time.Duration, msg any) {
-	m.timers = append(m.timers, m.self.After(d, stateTimeout{m.epoch, msg}))
+	if m.timers == nil {
+		m.timers = make(map[uint64]*time.Timer)
+	}
+	m.armed++
+	m.timers[m.armed] = m.self.After(d, stateTimeout{m.epoch, m.armed, msg})
 }
 
 // Unwrap gives the message that Receive is to handle. It is false for the timer of
@@ -84,7 +89,11 @@ func (m *Machine[S]) Unwrap(msg any) (any, bool) {
 	if !ok {
 		return msg, true
 	}
-	return timeout.msg, timeout.epoch == m.epoch
+	if timeout.epoch != m.epoch {
+		return timeout.msg, false
+	}
+	delete(m.timers, timeout.number) // a state that is never left must not collect them
+	return timeout.msg, true
 }
 
 // Unexpected handles what the table does not list for the present state: it is

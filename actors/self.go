@@ -62,7 +62,11 @@ func (s *Self) Send(to messages.Ref, msg any) {
 func (s *Self) Tell(msg any) { s.handle.Send(msg) }
 
 // TellParent sends to the actor's parent.
-func (s *Self) TellParent(msg any) { s.Send(s.Parent(), msg) }
+func (s *Self) TellParent(msg any) {
+	if s.handle.parent != nil {
+		s.handle.parent.Send(msg)
+	}
+}
 
 // TellSupervisor sends to the Supervisor.
 func (s *Self) TellSupervisor(msg any) { s.sys.tellSupervisor(msg) }

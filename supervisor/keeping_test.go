@@ -66,7 +66,7 @@ func TestGuardThatEndsIsReplacedAfterABackoffThatGrowsUntilOneLasts(t *testing.T
 			time.Sleep(wait - 1)
 			synctest.Wait()
 			require.EqualValues(t, n+1, g.started.Load())
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			assert.Equal(t, "watching (process 7)", f.runtime().Guard)
 		}
 		time.Sleep(supervisor.GuardProven + 1)

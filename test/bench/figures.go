@@ -13,6 +13,7 @@ type figure struct {
 var figures = []figure{
 	{"an idle actor's memory, bytes", "actors", "IdleActor", "B/actor", 1500},
 	{"Ask of an actor : a channel round trip", "actors", "Ask", "x-channel", 2.5},
+	{"a call through Cache, Entry and Session : three channel round trips", "supervisor", "CallThroughTheTree/no_document", "x-bare", 6},
 	{"admit and release : map lookup and list move, 4 entries", "actors/cache", "AdmitAndRelease/4", "x-lookup", 6},
 	{"the same with 10,000 entries", "actors/cache", "AdmitAndRelease/10000", "x-lookup", 6},
 	{"10,000 entries : 4 entries", "actors/cache", "AdmitAndReleaseAtTenThousand", "x-at-4", 2},
