@@ -240,6 +240,6 @@ func (p *process) stop() {
 	p.self.sys.engine.Registry.Remove(h.pid)
 	p.self.sys.roster.strike(h)
 	p.self.sys.runners.leave()
-	p.self.sys.tellSupervisor(messages.Stopped{From: h.pid})
+	p.self.sys.tellSupervisor(messages.Stopped{From: h.pid, Parent: p.self.Parent()})
 	close(h.done)
 }

@@ -142,7 +142,7 @@ func TestStopEndsAnActorOnceHoweverOftenItIsCalled(t *testing.T) {
 		<-a.Done()
 		a.Send("after")
 		h.Parent.ExpectExactly(t, "before")
-		h.Supervisor.ExpectExactly(t, messages.Stopped{From: a.Ref()})
+		h.Supervisor.ExpectExactly(t, messages.Stopped{From: a.Ref(), Parent: h.Parent.Handle.Ref()})
 		assert.Nil(t, h.System.Roster().Lookup(a.Ref()))
 	})
 }

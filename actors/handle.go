@@ -68,6 +68,13 @@ func (r *Roster) Lookup(ref messages.Ref) *Handle {
 	return r.live[ref]
 }
 
+// Len counts the live actors.
+func (r *Roster) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.live)
+}
+
 // Live gives every live actor, in no order.
 func (r *Roster) Live() []*Handle {
 	r.mu.Lock()

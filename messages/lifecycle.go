@@ -166,7 +166,10 @@ type WorkersIn struct{ From Ref }
 
 // Stopped says that an actor has ended and left the roster. The kit sends it to the
 // Supervisor for every actor, in whatever way it ended.
-type Stopped struct{ From Ref }
+type Stopped struct {
+	From   Ref
+	Parent Ref // nil for the root
+}
 
 // TreesGone says that every tree owned at or below an actor that is down is
 // reaped, and that the actor is stopped: only this frees what it held.

@@ -147,8 +147,11 @@ func (rt *Runtime) status(ctx context.Context, root string) (Status, error) {
 	reply := messages.NewReplyTo[Status]()
 	op := messages.StatusQuery{Head: messages.Head{Ctx: ctx}, Project: root, Reply: reply}
 	status, err := actors.Ask(ctx, rt.observer.handle.Load(), op, reply)
-	if err != nil && rt.Failed() != nil {
-		return status, rt.Failed()
+	switch {
+	case err != nil && rt.Failed() != nil:
+		err = rt.Failed()
+	case err != nil && rt.observer.lost.Load():
+		err = messages.Errorf(messages.KindInternal, "the observer has failed too often: there is no status any more, but everything else goes on")
 	}
 	return status, err
 }

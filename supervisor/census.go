@@ -29,19 +29,12 @@ type fallenSweep struct {
 
 // census holds every tree that exists, or may come to exist.
 type census struct {
-	trees map[messages.TreeID]*tree
+	trees    map[messages.TreeID]*tree
+	sweepers map[messages.Ref]*tree // by the Sweeper of the day
 }
 
-func newCensus() census { return census{trees: make(map[messages.TreeID]*tree)} }
-
-// bySweeper finds the tree that a Sweeper owns.
-func (c census) bySweeper(ref messages.Ref) *tree {
-	for _, t := range c.trees {
-		if t.sweeper.Ref() == ref {
-			return t
-		}
-	}
-	return nil
+func newCensus() census {
+	return census{trees: make(map[messages.TreeID]*tree), sweepers: make(map[messages.Ref]*tree)}
 }
 
 // ownedBelow gives the trees whose owner is the actor or a descendant of it.

@@ -12,8 +12,7 @@ import (
 func (s *supervisor) onEnd(msg any) {
 	switch msg := msg.(type) {
 	case shutdown:
-		s.waiting = append(s.waiting, msg.reply)
-		s.self.Expire(msg.ctx, shutdownOver{})
+		s.waiting = append(s.waiting, waiter{msg.reply, s.self.Expire(msg.ctx, shutdownOver{})})
 		switch s.machine.State() {
 		case running:
 			s.machine.Become(stopping)
@@ -23,7 +22,7 @@ func (s *supervisor) onEnd(msg any) {
 		}
 		s.settle()
 	case abort:
-		s.waiting = append(s.waiting, msg.reply)
+		s.waiting = append(s.waiting, waiter{reply: msg.reply})
 		s.abortAll()
 		s.settle()
 	case shutdownOver:
@@ -67,16 +66,15 @@ func (s *supervisor) settle() {
 	if !s.machine.In(stopping, aborting) || len(s.census.trees) > 0 || len(s.dead) > 0 || s.self.Workers() > s.keepers() {
 		return
 	}
-	observer := s.observer()
-	for _, h := range s.self.System().Roster().Live() {
-		if h.Ref() != s.self.Ref() && h != observer {
-			return
-		}
+	roster, observer := s.self.System().Roster(), s.observer()
+	observed := observer != nil && roster.Lookup(observer.Ref()) != nil
+	if others := roster.Len() - 1; others > 1 || others == 1 && !observed {
+		return
 	}
 	if !s.endKeeping() {
 		return // its workers' answers bring us here again
 	}
-	if observer != nil && s.self.System().Roster().Lookup(observer.Ref()) != nil {
+	if observed {
 		observer.Stop() // its Stopped brings us here again
 		return
 	}
@@ -94,11 +92,14 @@ func (s *supervisor) observer() *actors.Handle {
 }
 
 func (s *supervisor) answer(err error) {
-	for _, reply := range s.waiting {
+	for _, w := range s.waiting {
 		if err != nil {
-			reply.Fail(err)
+			w.reply.Fail(err)
 		} else {
-			reply.Send(struct{}{})
+			w.reply.Send(struct{}{})
+		}
+		if w.callOff != nil {
+			w.callOff() // the context may outlive the runtime by far
 		}
 	}
 	s.waiting = nil

@@ -93,6 +93,14 @@ func On(m Machine) Option {
 // FailRoot makes the runtime's supervisor panic: no context bounds this shutdown.
 func (rt *Runtime) FailRoot() { rt.supervisor.Send(shutdown{}) }
 
+// FailObserver makes the runtime's observer panic.
+func (rt *Runtime) FailObserver() { rt.observer.handle.Load().Send(unrefusable{}) }
+
+// unrefusable is an operation that nobody serves, and that can't be refused either.
+type unrefusable struct{ messages.Head }
+
+func (unrefusable) Refuse(error) { panic("unrefusable") }
+
 // WithoutGuardMain runs do as in a program whose main didn't begin with GuardMain.
 func WithoutGuardMain(do func()) {
 	guardMainRan.Store(false)

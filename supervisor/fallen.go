@@ -10,32 +10,35 @@ import (
 // onDown begins to clear away an actor that failed: what is below it is ended, not
 // merely forgotten.
 func (s *supervisor) onDown(down messages.Down) {
-	if t := s.census.bySweeper(down.From); t != nil {
+	if t := s.census.sweepers[down.From]; t != nil {
 		s.onSweeperDown(t, down)
 		return
 	}
-	s.dead[down.From] = &fallen{ref: down.From, parent: down.Parent, workersOut: down.Workers > 0}
+	f := &fallen{ref: down.From, parent: down.Parent, workersOut: down.Workers > 0, open: make(map[messages.Ref]bool)}
+	s.dead[f.ref] = f
 	s.refuseBuild(down)
-	for _, h := range s.self.System().Roster().Below(down.From) {
-		if h.Parent().Ref() == down.From {
+	for _, h := range s.self.System().Roster().Below(f.ref) {
+		if h.Parent().Ref() == f.ref {
+			f.open[h.Ref()] = true
 			h.Send(messages.Abort{}) // it passes on what is below it
 		}
 	}
-	for _, t := range s.census.ownedBelow(down.From) {
+	for _, t := range s.census.ownedBelow(f.ref) {
+		f.trees++
 		t.sweeper.Send(messages.Sweep{Tree: t.id})
 	}
-	s.clearAway()
+	s.clearAway(f)
 }
 
 func (s *supervisor) onWorkersIn(ref messages.Ref) {
-	if t := s.census.bySweeper(ref); t != nil && t.fallen != nil {
+	if t := s.census.sweepers[ref]; t != nil && t.fallen != nil {
 		t.fallen.workersOut = false
 		s.succeed(t)
 		return
 	}
 	if f := s.dead[ref]; f != nil {
 		f.workersOut = false
-		s.clearAway()
+		s.clearAway(f)
 	}
 }
 
@@ -56,44 +59,33 @@ func (s *supervisor) onClosed(from messages.Ref) {
 		s.settle()
 		return
 	}
-	s.closed[from] = true
-	s.clearAway()
+	if h := s.self.System().Roster().Lookup(from); h != nil {
+		s.noLongerOpen(from, h.Parent().Ref())
+	}
 }
 
-// clearAway removes every dead actor whose part is empty. One that goes may make
-// its parent's part empty in turn, so it looks until nothing changes.
-func (s *supervisor) clearAway() {
-	for again := true; again; {
-		again = false
-		for _, f := range s.dead {
-			if s.partIsEmpty(f) {
-				s.bury(f)
-				again = true
-			}
-		}
+// noLongerOpen notes that a child has nothing left to finish, or has ended.
+func (s *supervisor) noLongerOpen(child, parent messages.Ref) {
+	if f := s.dead[parent]; f != nil {
+		delete(f.open, child)
+		s.clearAway(f)
 	}
-	s.settle()
 }
 
-// partIsEmpty tells whether nothing is left at or below a dead actor: no tree, no
-// worker of its own, and no child that still has something to finish.
-func (s *supervisor) partIsEmpty(f *fallen) bool {
-	if f.workersOut || len(s.census.ownedBelow(f.ref)) > 0 {
-		return false
+// clearAway removes a dead actor if its part is empty: no tree is left at or below
+// it, no worker of its own, and no child that still has something to finish. A child
+// that is dead itself goes first, and its parent is looked at again when it has ended.
+func (s *supervisor) clearAway(f *fallen) {
+	if !f.workersOut && f.trees == 0 && len(f.open) == 0 {
+		s.bury(f)
+		s.settle()
 	}
-	for _, h := range s.self.System().Roster().Below(f.ref) {
-		if h.Parent().Ref() == f.ref && !s.closed[h.Ref()] {
-			return false // it will say Closed, or it is dead itself and goes first
-		}
-	}
-	return true
 }
 
 func (s *supervisor) bury(f *fallen) {
 	delete(s.dead, f.ref)
 	roster := s.self.System().Roster()
 	for _, h := range roster.Below(f.ref) {
-		delete(s.closed, h.Ref())
 		h.Stop()
 		s.retract(h.ID())
 	}
@@ -125,8 +117,11 @@ func (s *supervisor) restart(child *permanentChild) {
 	// A failed runtime's status still answers, so its Observer still comes back.
 	ending := s.machine.In(stopping, aborting, stopped) || s.machine.In(failed) && !child.observer
 	switch allowed := child.window.allow(time.Now()); {
-	case ending, !allowed && child.observer:
+	case ending:
 		child.gone = true
+	case !allowed && child.observer:
+		child.gone = true
+		child.at.lost.Store(true)
 	case !allowed:
 		child.gone = true
 		s.failRuntime(fmt.Errorf("%s failed more than %d times in %s", child.name, intensity, period))

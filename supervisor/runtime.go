@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/actors/cache"
@@ -73,6 +74,9 @@ func (rt *Runtime) awaitStart(ctx context.Context) error {
 	select {
 	case <-reply.Answer():
 		return nil
+	case <-rt.rootDown:
+		_ = rt.Close() // it has no tree
+		return rt.Failed()
 	case <-ctx.Done():
 		err := context.Cause(ctx)
 		_ = rt.Close() // it has no tree
@@ -137,28 +141,45 @@ func (rt *Runtime) rootFailed(reason error) {
 	close(rt.rootDown)
 }
 
+// sweepPause is between two attempts to end what a failed supervisor has left.
+const sweepPause = 20 * time.Millisecond
+
 // sweepAll ends everything that carries the runtime's mark, without any actor, and
 // stops the actors that are left.
 func (rt *Runtime) sweepAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), rt.cfg.AbortGrace)
 	defer cancel()
-	var err error
-	for done := false; !done; {
+	err := procscan.Sweep(ctx, rt.table, procscan.Target{Mark: rt.mark}, rt.grace)
+	for err != nil && ctx.Err() == nil {
+		time.Sleep(sweepPause)
 		err = procscan.Sweep(ctx, rt.table, procscan.Target{Mark: rt.mark}, rt.grace)
-		done = err == nil || ctx.Err() != nil
 	}
 	if err == nil {
+		rt.reapLeaders(ctx)
 		err = rt.keep.empty(ctx, rt.grace)
 	}
 	if err == nil {
 		rt.keep.release()
 	}
-	live := rt.sys.Roster().Live()
-	for _, h := range live {
+	for _, h := range rt.sys.Roster().Live() {
 		h.Stop()
 	}
 	if err != nil {
 		return &messages.UnreapedError{Stuck: []string{err.Error()}}
 	}
 	return nil
+}
+
+// reapLeaders lets the Sweepers finish, which have not failed: the leaders that were
+// ended are zombies of this process, and each holds descriptors in it.
+func (rt *Runtime) reapLeaders(ctx context.Context) {
+	for _, h := range rt.sys.Roster().Live() {
+		h.Send(messages.Sweep{}) // means something to Sweepers alone
+	}
+	for ctx.Err() == nil {
+		if status, err := rt.status(ctx, ""); err != nil || len(status.Trees) == 0 {
+			return
+		}
+		time.Sleep(sweepPause)
+	}
 }

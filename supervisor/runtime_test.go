@@ -60,7 +60,24 @@ func TestRuntimeWhoseSupervisorFailedRefusesCallsAndSweepsItsMark(t *testing.T) 
 	assert.Equal(t, messages.KindInternal, messages.KindOf(err))
 	assert.NoError(t, rt.Close())
 	assert.Empty(t, machine.Alive())
+	assert.Contains(t, machine.Journal(), "reap", "and no zombie is left either")
 	assert.Error(t, <-answer, "the call in flight is answered")
+}
+
+func TestStatusWithoutAnObserverIsAnInternalError(t *testing.T) {
+	rt, _ := onMachine(t, nil)
+	for {
+		_, err := rt.Status(t.Context())
+		if messages.KindOf(err) == messages.KindInternal {
+			break
+		}
+		if err != nil {
+			require.ErrorIs(t, err, messages.ErrClosing, "while it is being restarted")
+		}
+		rt.FailObserver()
+	}
+	assert.NoError(t, rt.Failed(), "nothing else has ended")
+	assert.NoError(t, rt.Close())
 }
 
 func TestCloseAnswersCallsInFlightAsAborted(t *testing.T) {

@@ -12,7 +12,10 @@ import (
 
 // permanent is the address of a child that is restarted when it fails. Callers
 // load it for each call; only the supervisor swaps it.
-type permanent struct{ handle atomic.Pointer[actors.Handle] }
+type permanent struct {
+	handle atomic.Pointer[actors.Handle]
+	lost   atomic.Bool // it failed too often
+}
 
 // childSpec describes a permanent child.
 type childSpec struct {
@@ -66,8 +69,7 @@ type supervisor struct {
 	permanents []*permanentChild
 	temporary  map[messages.Ref]*temporary
 	dead       map[messages.Ref]*fallen
-	closed     map[messages.Ref]bool // said Closed to a parent that was dead
-	waiting    []messages.ReplyTo[struct{}]
+	waiting    []waiter
 	sampling   bool
 	restarts   map[string]int
 }
@@ -84,6 +86,14 @@ type permanentChild struct {
 type fallen struct {
 	ref, parent messages.Ref
 	workersOut  bool
+	trees       int                   // owned at or below it
+	open        map[messages.Ref]bool // its children that have not closed
+}
+
+// waiter is who asked for the end. callOff ends the watch over a shutdown's context.
+type waiter struct {
+	reply   messages.ReplyTo[struct{}]
+	callOff func() bool
 }
 
 type state uint8
@@ -138,7 +148,7 @@ type (
 func newSupervisor(opts options) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
 		s := &supervisor{options: opts, self: self, census: newCensus(), temporary: make(map[messages.Ref]*temporary),
-			dead: make(map[messages.Ref]*fallen), closed: make(map[messages.Ref]bool), restarts: make(map[string]int)}
+			dead: make(map[messages.Ref]*fallen), restarts: make(map[string]int)}
 		s.machine = actors.NewMachine(self, running, legal, s.snapshot)
 		self.System().SetSupervisor(self.Handle()) // before there is a child that could need it
 		s.beginKeeping()
@@ -182,7 +192,8 @@ func (s *supervisor) Receive(msg any) {
 	case messages.WorkersIn:
 		s.onWorkersIn(msg.From)
 	case messages.Stopped:
-		s.clearAway()
+		s.noLongerOpen(msg.From, msg.Parent)
+		s.settle()
 	case messages.Closed:
 		s.onClosed(msg.From)
 	case messages.EntryClosed:

@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
-	"github.com/seed-f6977891/hearth/test/fakes"
 )
 
 func (f *family) runtime() messages.RuntimeSnapshot {
@@ -80,6 +80,33 @@ func TestShutdownWhoseContextEndsIsAnAbort(t *testing.T) {
 		stuck.SetUnkillable(false)
 		time.Sleep(10 * time.Second)
 		assert.Empty(t, f.machine.Alive(), "and succeeds once it can")
+	})
+}
+
+// watchedContext counts who waits for its end.
+type watchedContext struct {
+	context.Context
+	watched *atomic.Int64
+}
+
+func (c watchedContext) AfterFunc(f func()) func() bool {
+	c.watched.Add(1)
+	stop := context.AfterFunc(c.Context, f)
+	return func() bool { c.watched.Add(-1); return stop() }
+}
+
+// Value hides the context inside, which would be watched directly.
+func (watchedContext) Value(any) any { return nil }
+
+func TestShutdownLetsGoOfItsContext(t *testing.T) {
+	bubble(t, "released", func(t *testing.T, f *family) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		watched := watchedContext{ctx, new(atomic.Int64)}
+		reply := supervisor.Shutdown(watched, f.root)
+		synctest.Wait()
+		require.Len(t, reply.Answer(), 1)
+		assert.Zero(t, watched.watched.Load(), "it may outlive the runtime by far")
 	})
 }
 
@@ -234,64 +261,6 @@ func TestFailedLaunchLeavesTheCensus(t *testing.T) {
 		m := f.spawn()
 		_, ok := gotA[messages.LaunchFailed](m)
 		assert.True(t, ok)
-		assert.Zero(t, f.runtime().Trees)
-	})
-}
-
-// fragile is a child whose Identity panics the first times that it is asked: the
-// Sweeper fails in the state in which it asks.
-type fragile struct {
-	*fakes.Child
-	left *int
-}
-
-func (c fragile) Identity() procscan.Identity {
-	if *c.left > 0 {
-		*c.left--
-		panic("fragile")
-	}
-	return c.Child.Identity()
-}
-
-type fragileLauncher struct {
-	procscan.Launcher
-	left *int
-}
-
-func (l fragileLauncher) Launch(ctx context.Context, spec procscan.Spec) (procscan.Child, error) {
-	child, err := l.Launcher.Launch(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	return fragile{child.(*fakes.Child), l.left}, nil
-}
-
-func TestSuccessorOfAFailedSweeperEndsTheTree(t *testing.T) {
-	for name, failures := range map[string]int{"the first fails": 1, "some fail": 4, "more than the intensity fail": 7} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				left := failures
-				f := newFragileFamily(t, &left)
-				m := f.spawn()
-				time.Sleep(time.Minute)
-				_, reaped := gotA[messages.LeaderReaped](m)
-				assert.True(t, reaped, "the owner hears that its tree is gone")
-				assert.Contains(t, f.machine.Journal(), "reap", "and it is")
-				assert.Empty(t, f.machine.Alive())
-				assert.Zero(t, f.runtime().Trees)
-				f.end()
-			})
-		})
-	}
-}
-
-func TestSweeperThatFailsBeforeItsLaunchIsAFailedLaunch(t *testing.T) {
-	bubble(t, "launching", func(t *testing.T, f *family) {
-		f.machine.FailLaunch(func(procscan.Spec) error { panic("launcher") })
-		m := f.spawn()
-		failed, ok := gotA[messages.LaunchFailed](m)
-		require.True(t, ok)
-		assert.Equal(t, messages.KindInternal, messages.KindOf(failed.Err))
 		assert.Zero(t, f.runtime().Trees)
 	})
 }

@@ -1,8 +1,10 @@
 package supervisor_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/fakes"
 )
 
 // faultyOp is an operation that no Sweeper serves, and that can't be refused either:
@@ -99,4 +103,62 @@ func TestTreeIsEndedWhateverStateItsSweeperFailsIn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// fragile is a child whose Identity panics the first times that it is asked: the
+// Sweeper fails in the state in which it asks.
+type fragile struct {
+	*fakes.Child
+	left *int
+}
+
+func (c fragile) Identity() procscan.Identity {
+	if *c.left > 0 {
+		*c.left--
+		panic("fragile")
+	}
+	return c.Child.Identity()
+}
+
+type fragileLauncher struct {
+	procscan.Launcher
+	left *int
+}
+
+func (l fragileLauncher) Launch(ctx context.Context, spec procscan.Spec) (procscan.Child, error) {
+	child, err := l.Launcher.Launch(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return fragile{child.(*fakes.Child), l.left}, nil
+}
+
+func TestSuccessorOfAFailedSweeperEndsTheTree(t *testing.T) {
+	for name, failures := range map[string]int{"the first fails": 1, "some fail": 4, "more than the intensity fail": 7} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left := failures
+				f := newFragileFamily(t, &left)
+				m := f.spawn()
+				time.Sleep(time.Minute)
+				_, reaped := gotA[messages.LeaderReaped](m)
+				assert.True(t, reaped, "the owner hears that its tree is gone")
+				assert.Contains(t, f.machine.Journal(), "reap", "and it is")
+				assert.Empty(t, f.machine.Alive())
+				assert.Zero(t, f.runtime().Trees)
+				f.end()
+			})
+		})
+	}
+}
+
+func TestSweeperThatFailsBeforeItsLaunchIsAFailedLaunch(t *testing.T) {
+	bubble(t, "launching", func(t *testing.T, f *family) {
+		f.machine.FailLaunch(func(procscan.Spec) error { panic("launcher") })
+		m := f.spawn()
+		failed, ok := gotA[messages.LaunchFailed](m)
+		require.True(t, ok)
+		assert.Equal(t, messages.KindInternal, messages.KindOf(failed.Err))
+		assert.Zero(t, f.runtime().Trees)
+	})
 }

@@ -47,6 +47,7 @@ func (s *supervisor) belowDead(h *actors.Handle) bool {
 func (s *supervisor) spawnSweeper(t *tree) {
 	t.sweeper = s.self.Spawn("sweeper", fmt.Sprint(t.id), sweeper.New(sweeper.Config{Tree: t.id, Owner: t.owner.Ref(),
 		Role: t.role, Key: t.key, Mark: t.mark, Launcher: s.launcher, Table: s.table, Grace: t.grace, Child: t.child}))
+	s.census.sweepers[t.sweeper.Ref()] = t
 }
 
 // onTree handles what concerns one tree of the census. A tree that is not in it is
@@ -94,9 +95,16 @@ func (s *supervisor) strike(id messages.TreeID) {
 		return
 	}
 	delete(s.census.trees, id)
+	delete(s.census.sweepers, t.sweeper.Ref())
 	t.sweeper.Stop()
 	s.machine.Publish()
-	s.clearAway()
+	for at := t.owner; at != nil; at = at.Parent() {
+		if f := s.dead[at.Ref()]; f != nil {
+			f.trees--
+			s.clearAway(f)
+		}
+	}
+	s.settle()
 }
 
 // onSweeperDown finds a successor for a Sweeper that failed, once its last worker
@@ -113,6 +121,7 @@ func (s *supervisor) succeed(t *tree) {
 	}
 	reason := t.fallen.reason
 	t.fallen = nil
+	delete(s.census.sweepers, t.sweeper.Ref())
 	t.sweeper.Stop()
 	switch {
 	case t.child == nil: // it failed before there was anything to end
