@@ -3,7 +3,9 @@ package client
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/seed-f6977891/hearth/messages"
@@ -21,7 +23,8 @@ type Client struct {
 	calls   sync.WaitGroup
 
 	mu     sync.Mutex
-	conn   *connection // nil: none yet
+	conn   *connection              // nil: none yet
+	owned  map[*connection]struct{} // each of one call alone
 	closed bool
 }
 
@@ -70,7 +73,7 @@ func New(cfg config.Config, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
-	return &Client{cfg: cfg, daemon: d, dialing: make(chan struct{}, 1)}, nil
+	return &Client{cfg: cfg, daemon: d, dialing: make(chan struct{}, 1), owned: make(map[*connection]struct{})}, nil
 }
 
 func (s settings) findInstall() (config.Install, error) {
@@ -218,10 +221,13 @@ func (c *Client) refuse() {
 func (c *Client) Close() error {
 	c.refuse()
 	c.mu.Lock()
-	conn := c.conn
+	ending := slices.Collect(maps.Keys(c.owned))
+	if c.conn != nil {
+		ending = append(ending, c.conn)
+	}
 	c.conn = nil
 	c.mu.Unlock()
-	if conn != nil {
+	for _, conn := range ending {
 		conn.end(messages.ErrClosed)
 	}
 	return nil

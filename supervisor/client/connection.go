@@ -33,7 +33,8 @@ type connection struct {
 	mu      sync.Mutex
 	last    uint64 // id
 	pending map[uint64]chan wire.Reply
-	why     error // it has ended
+	notices func(wire.Reply) // is given notifications, on the reader's goroutine; nil: nobody asked
+	why     error            // it has ended
 }
 
 // open takes over a connection.
@@ -61,9 +62,29 @@ func (c *connection) read() {
 			c.end(err)
 			return
 		}
+		if reply.Method != "" {
+			c.notice(reply)
+			continue
+		}
 		if waiting := c.forget(reply.ID); waiting != nil {
 			waiting <- reply
 		}
+	}
+}
+
+// listen names who hears of notifications, before anything is asked that brings some.
+func (c *connection) listen(notices func(wire.Reply)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notices = notices
+}
+
+func (c *connection) notice(notification wire.Reply) {
+	c.mu.Lock()
+	notices := c.notices
+	c.mu.Unlock()
+	if notices != nil {
+		notices(notification)
 	}
 }
 
@@ -152,11 +173,7 @@ func (c *connection) giveUp(ctx context.Context, began time.Time, id uint64, ans
 	if late {
 		grace = deadlineGrace
 	}
-	if line, err := wire.Notification(wire.MethodCancel, struct {
-		ID uint64 `json:"id"`
-	}{id}); err == nil {
-		_ = c.send(line) // where it can't be sent the connection has ended, and so has the request
-	}
+	c.cancel(id)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -169,6 +186,15 @@ func (c *connection) giveUp(ctx context.Context, began time.Time, id uint64, ans
 		return c.lost(answer, result)
 	case <-timer.C:
 		return messages.Errorf(messages.KindOutcomeUnknown, "the daemon did not say in time what became of the request: %w", context.Cause(ctx))
+	}
+}
+
+// cancel tells the daemon that nobody waits for a request any more.
+func (c *connection) cancel(id uint64) {
+	if line, err := wire.Notification(wire.MethodCancel, struct {
+		ID uint64 `json:"id"`
+	}{id}); err == nil {
+		_ = c.send(line) // where it can't be sent the connection has ended, and so has the request
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 // The notifications, of JSON-RPC alone.
 const (
 	MethodCancel     = "$/cancelRequest" // from a client: CancelParams
-	MethodBuildEvent = "build.event"     // from the daemon, while a build.watch runs
+	MethodBuildEvent = "build.event"     // from the daemon, while a build.watch runs: BuildEvent
 )
 
 // Format says how a result is wanted.

@@ -127,6 +127,12 @@ func DecodeBuild(params Params) (BuildParams, error) {
 	}}, f.err
 }
 
+// BuildEvent are the parameters of build.event.
+type BuildEvent struct {
+	ID json.RawMessage `json:"id"` // of the build.watch, byte for byte
+	messages.BuildEvent
+}
+
 // CancelParams are the parameters of $/cancelRequest.
 type CancelParams struct {
 	ID json.RawMessage `json:"id"` // of the request, byte for byte

@@ -22,7 +22,7 @@ const (
 	stormWord = "watch-storm"
 	stormLife = 60 * time.Second
 	// stormRate is how many processes each of the three loops starts in a second.
-	stormRate = 34
+	stormRate = 40
 	sweeps    = 200
 )
 

@@ -10,6 +10,7 @@
 //   - flight.go: the requests of a JSON-RPC connection that are being done, side by
 //     side, and how they are cancelled.
 //   - methods.go: what each method asks of the runtime, and refuses.
+//   - build.go: build.watch, which tells its client what happens before it answers.
 //   - hangup.go: how a client that has gone is told from one that only has no more to ask.
 //
 // # Clocks

@@ -94,7 +94,7 @@ func (f *flight) wait() {
 // a ping comes through however much is in flight.
 func (c *connection) take(request wire.Request) {
 	if c.flight == nil {
-		c.flight = newFlight(c.server.base)
+		c.flight = newFlight(withTeller(c.server.base, c.tell))
 	}
 	switch request.Method {
 	case wire.MethodCancel:

@@ -30,6 +30,7 @@ var methods = map[string]method{
 	wire.MethodDiagnostics: (*Server).diagnostics,
 	wire.MethodHover:       (*Server).hover,
 	wire.MethodQuery:       (*Server).query,
+	wire.MethodBuild:       (*Server).build,
 }
 
 // answer does a request and gives the line that answers it, nil for a notification. A

@@ -29,6 +29,7 @@ const bound = time.Minute
 // fakeRuntime answers at once, or as run says.
 type fakeRuntime struct {
 	run     func(context.Context, messages.Snippet) (messages.RunReport, error)
+	build   func(context.Context, messages.Build, func(messages.BuildEvent)) (messages.BuildReport, error)
 	doc     messages.Document
 	at      messages.Position
 	project string
@@ -57,6 +58,10 @@ func (f *fakeRuntime) RunCode(ctx context.Context, snippet messages.Snippet) (me
 		return messages.RunReport{Protocol: messages.ReportJSONL, Output: snippet.Code}, nil
 	}
 	return f.run(ctx, snippet)
+}
+
+func (f *fakeRuntime) WatchBuild(ctx context.Context, build messages.Build, hear func(messages.BuildEvent)) (messages.BuildReport, error) {
+	return f.build(ctx, build, hear)
 }
 
 func (f *fakeRuntime) Status(context.Context) (messages.Status, error) {

@@ -22,6 +22,7 @@ type Runtime interface {
 	Hover(context.Context, messages.Document, messages.Position) (messages.HoverReport, error)
 	Query(ctx context.Context, doc messages.Document, method string, at *messages.Position, params json.RawMessage) (messages.QueryReport, error)
 	RunCode(context.Context, messages.Snippet) (messages.RunReport, error)
+	WatchBuild(context.Context, messages.Build, func(messages.BuildEvent)) (messages.BuildReport, error)
 	Status(context.Context) (messages.Status, error)
 	ProjectStatus(ctx context.Context, project string) (messages.Status, error)
 }
