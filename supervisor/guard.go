@@ -62,7 +62,7 @@ func guard(stdin io.Reader, stdout io.Writer, table procscan.Table) (code int) {
 	input := bufio.NewReader(stdin)
 	line, err := input.ReadBytes('\n')
 	if err != nil {
-		return 0 // died before its orders were whole, and so before its first child
+		return 0 // started by hand: a runtime has the orders there before its guard
 	}
 	var orders guardOrders
 	err = json.Unmarshal(line, &orders)
@@ -112,19 +112,17 @@ const (
 // or until ctx ends: then the guard is told farewell. No child of the runtime
 // can be left then, so a guard that won't go is killed.
 func runGuard(ctx context.Context, launcher procscan.Launcher, orders guardOrders, tell func(guardStep)) error {
-	child, err := launcher.Launch(ctx, guardSpec())
+	stdin, rope, err := newRope(orders)
 	if err != nil {
 		return err
 	}
-	defer endGuard(child)
-	line, err := json.Marshal(orders)
+	child, err := launcher.Launch(ctx, guardSpec(stdin))
+	_ = stdin.Close()
 	if err != nil {
+		_ = rope.Close()
 		return err
 	}
-	_ = child.Stdin().SetWriteDeadline(time.Now().Add(guardStart))
-	if _, err := child.Stdin().Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("send the guard its orders: %w", err)
-	}
+	defer endGuard(child, rope)
 	pid := child.Identity().PID
 	tell(guardStep{pid: pid})
 	_ = child.Stdout().SetReadDeadline(time.Now().Add(guardStart))
@@ -148,12 +146,30 @@ func runGuard(ctx context.Context, launcher procscan.Launcher, orders guardOrder
 	return fmt.Errorf("guard process %d ended: %s", pid, status)
 }
 
+// newRope makes the pipe whose end tells the guard of our death. The orders are in it before
+// there is a guard: this process may die as soon as it has started one.
+func newRope(orders guardOrders) (theirs, ours *os.File, err error) {
+	line, err := json.Marshal(orders)
+	if err != nil {
+		return nil, nil, err
+	}
+	if theirs, ours, err = os.Pipe(); err != nil {
+		return nil, nil, err
+	}
+	if _, err = ours.Write(append(line, '\n')); err != nil { // far less than a pipe takes without a reader
+		_, _ = theirs.Close(), ours.Close()
+		return nil, nil, err
+	}
+	return theirs, ours, nil
+}
+
 // guardSpec describes the guard: this very program, even if its file was replaced
 // meanwhile, in a session of its own, without any mark (a sweep must not find it),
 // and outside of the control groups that it may have to empty.
-func guardSpec() procscan.Spec {
+func guardSpec(stdin *os.File) procscan.Spec {
 	env := procscan.ChildEnv(os.Environ(), []string{procscan.SessionVar, procscan.RuntimeVar}, nil, nil)
-	return procscan.Spec{Argv: []string{self(), guardWord, strconv.Itoa(os.Getpid())}, Dir: "/", Env: env, Uncaged: true}
+	return procscan.Spec{Argv: []string{self(), guardWord, strconv.Itoa(os.Getpid())}, Dir: "/", Env: env,
+		Stdio: procscan.Stdio{Stdin: stdin}, Uncaged: true}
 }
 
 // self is a path of the running program.
@@ -170,10 +186,10 @@ func self() string {
 }
 
 // endGuard says farewell and reaps. One that has ended before is only reaped.
-func endGuard(child procscan.Child) {
-	_ = child.Stdin().SetWriteDeadline(time.Now().Add(guardLeave))
-	_, _ = io.WriteString(child.Stdin(), farewell) // it has ended, or is killed below
-	_ = child.CloseStdin()
+func endGuard(child procscan.Child, rope *os.File) {
+	_ = rope.SetWriteDeadline(time.Now().Add(guardLeave))
+	_, _ = io.WriteString(rope, farewell) // it has ended, or is killed below
+	_ = rope.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), guardLeave)
 	defer cancel()
 	if _, err := child.Exited(ctx); err != nil {
