@@ -20,6 +20,7 @@
 //	 |- observer          permanent; answers status from snapshots
 //	 |- cache-lsp         permanent - entry/* - session/*
 //	 |- cache-repl        permanent - entry/* - pool/* - worker/*
+//	 |- build/*           temporary; watches one build, a copy of its question is kept
 //	 `- sweeper/*         one for each process tree
 //
 // A permanent child that fails is restarted, once everything that was below it is

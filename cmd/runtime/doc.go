@@ -12,9 +12,13 @@
 //     before any engine is started.
 //   - gopls.go gets a Go language server for the demo; progress.go tells a person at
 //     a terminal what a command waits for.
+//   - watch.go runs a build that is watched, always in this process: it has the terminal.
+//     watch_line.go says what it does, interrupt.go takes the signals, terminal.go asks
+//     how the terminal treats who writes to it from the background.
 //   - internal/render turns reports into text.
 //
 // Standard output carries results alone, so that it can be piped; everything else
 // goes to standard error. Exit codes: 0 done, 1 the code has errors, 2 wrong usage,
-// 3 the runtime failed, 4 busy, timed out or interrupted.
+// 3 the runtime failed, 4 busy, timed out or interrupted; watch has those of the
+// command, and of GNU timeout and shells: 124, 125, 126, 127.
 package main

@@ -25,7 +25,7 @@ import (
 )
 
 // bound is how long one run may take on a slow, shared machine.
-const bound = 2 * time.Minute
+const bound = 5 * time.Minute
 
 // program is the built hearth.
 var program string

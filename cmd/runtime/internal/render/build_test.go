@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
 )
 
@@ -19,4 +20,6 @@ SECONDS  MEMORY   FILE
 0.3      0 MiB    b.c
 `, Slowest(report, 2))
 	assert.Empty(t, Slowest(supervisor.BuildReport{}, 2))
+	assert.Equal(t, "1 process tree: watch in proofs 7", Summary(supervisor.Status{Trees: []messages.TreeStatus{{TreeSnapshot: messages.TreeSnapshot{
+		Role: messages.RoleWatch, Key: messages.Key{Root: "/home/me/proofs"}, Leader: procscan.Identity{PID: 7}}}}}))
 }

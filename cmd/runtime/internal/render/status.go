@@ -62,7 +62,10 @@ func serverName(s messages.SessionSnapshot) string {
 	return s.Server + " for " + filepath.Base(s.Key.Root)
 }
 
-func keyName(key messages.Key) string { return key.Language + " in " + filepath.Base(key.Root) }
+// keyName names a resource; a watched build has no language.
+func keyName(key messages.Key) string {
+	return strings.TrimPrefix(key.Language+" in "+filepath.Base(key.Root), " ")
+}
 
 func count(n int, one, many string) string {
 	if n == 1 {
