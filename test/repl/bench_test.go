@@ -31,12 +31,11 @@ func BenchmarkWarmCallAgainstABareChild(b *testing.B) {
 	turns := []struct {
 		name string
 		run  func()
-		most float64 // of the bare exchange's time
 		took []time.Duration
 	}{
 		{name: "bare", run: exchange},
-		{name: "resident", run: kept.mustRun, most: 1.15},
-		{name: "fresh", run: fresh.mustRun, most: 1.3},
+		{name: "resident", run: kept.mustRun},
+		{name: "fresh", run: fresh.mustRun},
 	}
 	for _, turn := range turns { // what is cold warms up
 		turn.run()
@@ -55,9 +54,6 @@ func BenchmarkWarmCallAgainstABareChild(b *testing.B) {
 	for _, turn := range turns[1:] {
 		ratio := float64(median(turn.took)) / float64(base)
 		b.ReportMetric(ratio, turn.name+"/bare")
-		if ratio > turn.most {
-			b.Errorf("a %s call takes %.2f times as long as a bare exchange, at most %.2f is allowed", turn.name, ratio, turn.most)
-		}
 	}
 }
 
