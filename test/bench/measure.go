@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -70,7 +71,8 @@ func missedBenchmarks(results []measured, pkg string) []string {
 // runBenchmarks runs them through the go command, in the repository's root.
 func runBenchmarks(pkg string, benchmarks []string) (map[key]float64, error) {
 	pattern := "^Benchmark(" + strings.Join(benchmarks, "|") + ")$"
-	cmd := exec.Command("go", "test", "-run=^$", "-bench="+pattern, "-timeout=10m", "./"+pkg)
+	benchtime := cmp.Or(benchtimes[pkg], "1s")
+	cmd := exec.Command("go", "test", "-run=^$", "-bench="+pattern, "-benchtime="+benchtime, "-timeout=20m", "./"+pkg)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	metrics, parseErr := parse(out)
