@@ -102,6 +102,9 @@ func resolveFile(root string, language Language, req Request) (string, error) {
 		// Not filepath.Join: it would take "link/.." away before the link is followed.
 		path = root + "/" + path
 	}
+	if file, ok := plainBelow(root, path); ok && language.Owns(file) {
+		return file, nil
+	}
 	file, err := resolveAsFar(path)
 	if err != nil {
 		return "", messages.Invalidf("file_path cannot be resolved: %w", err)
@@ -117,6 +120,29 @@ func resolveFile(root string, language Language, req Request) (string, error) {
 		return "", messages.Invalidf("file_path is not an existing file: %s", file)
 	}
 	return file, nil
+}
+
+// plainBelow gives the canonical path of an existing regular file that is written below
+// the canonical root and reached without any link: the usual case, which needs no second
+// look at the folders above the root.
+func plainBelow(root, path string) (string, bool) {
+	rel, below := strings.CutPrefix(path, root+"/")
+	if !below || rel != filepath.Clean(rel) || strings.HasPrefix(rel, "../") {
+		return "", false
+	}
+	for end := range len(rel) + 1 {
+		if end < len(rel) && rel[end] != '/' {
+			continue
+		}
+		info, err := os.Lstat(root + "/" + rel[:end])
+		switch {
+		case err != nil, info.Mode()&fs.ModeSymlink != 0:
+			return "", false
+		case end == len(rel):
+			return path, info.Mode().IsRegular()
+		}
+	}
+	return "", false
 }
 
 // resolveAsFar resolves the symlinks of what exists of a path, so that a missing file

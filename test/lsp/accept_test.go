@@ -21,6 +21,7 @@ import (
 func TestRealServersServeManyAgentsTruthfully(t *testing.T) {
 	for name, s := range reals {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they mostly wait for a second of quiet
 			r := s.start(t)
 			r.finds(s)
 			r.noticesOthers(s)

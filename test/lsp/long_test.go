@@ -42,6 +42,7 @@ func TestLongFileIsNeverFalselyClean(t *testing.T) {
 		"pylsp": longPython(3000), "pyright": longPython(3000), "typescript-language-server": slowTypeScript(900),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := reals[name]
 			r := s.start(t)
 			for turn := range 4 {
@@ -63,6 +64,7 @@ func TestLongFileIsNeverFalselyClean(t *testing.T) {
 func TestFileThatIsClosedAfterEachCallIsNeverFalselyClean(t *testing.T) {
 	for _, name := range []string{"pylsp", "pyright", "clangd"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := reals[name]
 			text := s.bad
 			if s.language == "python" {
