@@ -23,7 +23,7 @@ import (
 // writing would make it "text file busy".
 func (w *world) install(number int64) error {
 	fresh := w.program + ".new"
-	if err := os.Link(builds[number%int64(len(builds))], fresh); err != nil {
+	if err := os.Link(w.builds[number%int64(len(w.builds))], fresh); err != nil {
 		return err
 	}
 	now := time.Now()

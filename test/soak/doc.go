@@ -4,7 +4,8 @@
 //
 //	go test ./test/soak -soak.minutes=2 [-soak.seed=N] -v
 //
-// Without the flag a run takes a quarter of a minute. All draws come from the seed, which
+// Without the flag a run takes a quarter of a minute, and one of hours needs -timeout=0
+// beside it. All draws come from the seed, which
 // is printed; what the machine makes of them differs from run to run.
 //
 // # What is held

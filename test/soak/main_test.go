@@ -3,9 +3,7 @@ package soak_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,29 +15,10 @@ var (
 	seed    = flag.Uint64("soak.seed", uint64(time.Now().UnixNano()), "what all draws come from")
 )
 
-// builds are two builds of the program that differ in nothing but their build ids. They
-// take turns in being the newer one.
-var builds [2]string
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	dir, err := os.MkdirTemp("", "hearth-soak-")
-	for i := range builds {
-		builds[i] = filepath.Join(dir, fmt.Sprintf("hearth-%d", i))
-		if err == nil && !testing.Short() {
-			err = build(builds[i], i)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		os.RemoveAll(dir)
-		os.Exit(code)
-	}))
-}
-
+// build makes one of the two builds of the program, which differ in nothing but their
+// build ids. They take turns in being the newer one.
 func build(file string, number int) error {
 	output, err := exec.Command("go", "build", "-o", file, fmt.Sprintf("-ldflags=-X main.build=%d", number), "../../cmd/runtime").CombinedOutput()
 	if err != nil {

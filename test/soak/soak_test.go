@@ -107,12 +107,16 @@ func (w *world) end(t *testing.T) {
 		w.breach("the daemon was stopped: %+v, %v", stopped, err)
 	}
 	var left []string
-	assert.True(t, standins.Until(standins.Bound, func() bool {
+	if !standins.Until(standins.Bound, func() bool {
 		left, err = w.left()
 		return err == nil && len(left) == 0
-	}), "left: %v %v", left, err)
+	}) {
+		w.breach("left: %v, %v", left, err)
+	}
 	require.NoError(t, w.journals.follow())
-	assert.Empty(t, w.journals.survivors(), "they carry no mark, and live")
+	for _, e := range w.journals.survivors() {
+		w.breach("%s %d carries no mark, and lives", e.Role, e.PID)
+	}
 	for _, b := range w.kept() {
 		w.breach("%s", b)
 	}

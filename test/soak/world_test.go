@@ -24,7 +24,8 @@ import (
 // directory, projects, and what is known of all that goes on there.
 type world struct {
 	dir      string
-	program  string // replaced by upgrades
+	builds   [2]string
+	program  string // one of the builds; upgrades replace it
 	settings string // the configuration file
 	mark     procscan.Mark
 	projects []*project
@@ -73,6 +74,10 @@ func newWorld(t *testing.T) *world {
 		dir: filepath.Join(dir, "rt"), program: filepath.Join(dir, "hearth"), settings: filepath.Join(dir, "config.toml"),
 		mark: procscan.NewMark("HEARTH_SOAK_MARK"), journals: newJournals(lsp.Journal, repl.Journal, leans),
 		figures: figures{kinds: map[string]*outcomes{}}, promises: map[string][2]int{},
+	}
+	for i := range w.builds {
+		w.builds[i] = filepath.Join(dir, fmt.Sprintf("build-%d", i))
+		require.NoError(t, build(w.builds[i], i))
 	}
 	standins.WriteFile(t, w.settings, fmt.Sprintf(configuration,
 		strings.Join(lsp.Command(bin.LSP), " "), strings.Join(repl.Command(bin.REPL), " ")))
