@@ -75,6 +75,21 @@ func TestLaunchGoesOnWithoutACageThatCanNotBeHad(t *testing.T) {
 	require.Equal(t, 6, status.Code)
 }
 
+// TestAChildMayStayOutOfTheContainment: what is to empty the control groups of a dead
+// runtime must not be in them.
+func TestAChildMayStayOutOfTheContainment(t *testing.T) {
+	containment := newContainment(t)
+	child, err := NewLauncher(WithContainment(containment)).Launch(t.Context(),
+		Spec{Argv: []string{"/bin/sleep", "60"}, Dir: "/", Uncaged: true})
+	require.NoError(t, err)
+	require.Nil(t, child.Cage())
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace))
+	require.True(t, alive(child.Identity().PID))
+	require.NoError(t, child.SignalGroup(os.Kill))
+	_, err = child.Reap(t.Context())
+	require.NoError(t, err)
+}
+
 func TestAFailedStartLeavesNoCage(t *testing.T) {
 	containment := newContainment(t)
 	script := filepath.Join(t.TempDir(), "script")

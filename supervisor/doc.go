@@ -39,6 +39,22 @@
 //	closing  orderly: what was admitted is finished first
 //	abort    at once: what was admitted is answered with ErrAborted
 //
+// # When the runtime itself dies
+//
+// Nothing of what follows is there unless it is asked for.
+//
+//	WithGuard          a second process of this program waits for our death and then ends
+//	                   our trees (guard.go; guardwatch.go restarts it when it dies)
+//	Config.RuntimeDir  a file under lock in trees/ tells the next start what we and our
+//	                   guard left together (leftovers.go)
+//	WithContainment    a control group for each tree holds also what cleared its environment
+//	WithSubreaper      orphans come to this process, and those that no sweep can find are
+//	                   ended with it (orphans.go)
+//
+// The first launch waits until the guard is there and the leftovers are gone, ten
+// seconds at most (hold.go). At the end the order is the other way round: trees,
+// adopted orphans, control groups, file, guard.
+//
 // # A call's way
 //
 // The caller's goroutine resolves the project, takes its fingerprint and counts the

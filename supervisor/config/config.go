@@ -24,6 +24,10 @@ type Config struct {
 
 	// RuntimeDir is where sockets, locks, logs and the list of trees are kept. Empty
 	// means DefaultRuntimeDir for a daemon, and no files at all for an embedded engine.
+	// An engine that has one ends at its start what dead runtimes left, as far as their
+	// files there tell. That costs it one file, an open descriptor, and, after such a
+	// death, a second or more before its first child; and it doesn't start where the
+	// directory isn't this user's alone.
 	RuntimeDir string
 	// DefaultRuntimeDir is filled in by Default and Load.
 	DefaultRuntimeDir string
