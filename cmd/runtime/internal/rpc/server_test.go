@@ -275,7 +275,6 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 		"nix\n": `"type":"ValueError","message":"invalid JSON: `,
 		"[]\n":  `"message":"the message must be a JSON object"`,
 		`{"v":1,"id":5,"method":"daemon.pong"}` + "\n":        `{"v":1,"id":5,"ok":false,"error":{"type":"ValueError","message":"unknown method: daemon.pong"}}`,
-		`{"v":1,"id":5,"method":"build.watch"}` + "\n":        `"message":"unknown method: build.watch"`,
 		`{"jsonrpc":"2.0","id":5,"method":"nope"}` + "\n":     `"id":5,"error":{"code":-32601,`,
 		`{"jsonrpc":"2.0","id":5,"method":7}` + "\n":          `"id":5,"error":{"code":-32600,`,
 		`{"jsonrpc":"2.0","id":5,"method":"repl.run"}` + "\n": `"id":5,"error":{"code":-32602,`,
