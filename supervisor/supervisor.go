@@ -53,7 +53,8 @@ type options struct {
 //	Running  | WatchBuild                            | spawn a BuildWatch; keep a copy until Settled   | same
 //	otherwise | WatchBuild                           | refuse                                          | same
 //	any      | Down of no Sweeper                    | Abort to its children, Sweep to the trees at or below it | same
-//	any      | a dead actor's part is empty          | stop it and what is below, TreesGone -> parent; Permanent: restart, or while Stopping or Aborting it counts as closed | same, Failed
+//	any      | a dead actor's part is empty          | stop it and what is below, TreesGone -> parent; Permanent: restart, unless everything is ending: then it counts as closed | same
+//	Running  | the same, of a permanent child over the intensity | Abort -> caches, build watches; of the Observer: status is lost | Failed, or same
 //	any      | Down of a Sweeper                     | a successor over the same Child                 | same
 //	Running  | shutdown                              | Close -> caches, build watches                  | Stopping
 //	Running, Stopping, Failed | abort, or the shutdown's context ended | Abort -> caches, build watches; abort grace | Aborting
@@ -112,7 +113,7 @@ func (s state) String() string {
 
 var legal = actors.Legal[state]{
 	running:  {stopping, aborting, failed},
-	stopping: {aborting, failed, stopped},
+	stopping: {aborting, stopped},
 	failed:   {aborting},
 	aborting: {stopped},
 }

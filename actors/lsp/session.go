@@ -52,7 +52,7 @@ const (
 // Session owns one language server and lets operations run side by side on it.
 //
 //	Launching    | Launched                | connect; Go(initialize)                              | Initializing
-//	Launching    | LaunchFailed            | StartFailed, Closed -> Entry                         | Closed
+//	Launching    | LaunchFailed            | StartFailed, Closed -> Entry                         | Sweeping, Closed
 //	Launching    | LaunchLate              | StartFailed -> Entry                                 | Sweeping
 //	Launching    | Close, Abort            | Sweep, which the Sweeper remembers                   | Sweeping
 //	Initializing | initialized(ok)         | Ready -> Entry                                       | Ready

@@ -44,7 +44,7 @@ type Config struct {
 //	Watching  | Sweep                        | close stdin, retire the group                                | Retiring
 //	Retiring  | groupRetired(ok)             | sweep                                                        | Sweeping
 //	Retiring, Sweeping | groupRetired(err), sweepDone(err) | SweepFailed -> owner; RetrySweep after a back-off | Backoff
-//	Backoff   | RetrySweep of this attempt   | the next attempt, at the step that failed                    | Sweeping, Retiring
+//	Backoff   | RetrySweep of this attempt   | the next attempt, at the step that failed                    | Retiring, Sweeping, Reaping
 //	Sweeping  | sweepDone(ok)                | ReapLeader -> itself                                         | Reaping
 //	Reaping   | ReapLeader                   | reap                                                         | Reaping
 //	Reaping   | reaped, and the last worker in | LeaderReaped -> owner, Supervisor; retract                 | Reaped
