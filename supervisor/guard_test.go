@@ -129,3 +129,14 @@ func TestGuardThatIsKilledIsReplacedAndEveryGuardLeavesWithItsRuntime(t *testing
 	_, err := procscan.Read(second.PID)
 	assert.True(t, procscan.IsGone(err), "also one that can't hear")
 }
+
+func TestGuardOutlivesASupervisorThatFailedAndLeavesWithTheClose(t *testing.T) {
+	rt, guard := guarded(t)
+	rt.FailRoot()
+	require.Eventually(t, func() bool { return rt.Failed() != nil }, time.Minute, time.Millisecond)
+	_, err := procscan.Read(guard.PID)
+	assert.NoError(t, err, "nobody else would end what is left, should this process die now")
+	require.NoError(t, rt.Close())
+	_, err = procscan.Read(guard.PID)
+	assert.True(t, procscan.IsGone(err))
+}
