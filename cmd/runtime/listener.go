@@ -60,12 +60,14 @@ func removeRefused(path string) error {
 	return client.RemoveStale(path)
 }
 
-// remove takes the socket's file away if it is still ours.
+// remove takes the socket's file away if it is still ours. Its number alone doesn't tell
+// that: one that was removed gives it to the next.
 func (l *daemonListener) remove() {
 	if l.made == nil {
 		return
 	}
-	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.made) {
+	info, err := os.Lstat(l.path)
+	if err == nil && os.SameFile(info, l.made) && info.ModTime().Equal(l.made.ModTime()) {
 		_ = os.Remove(l.path)
 	}
 }

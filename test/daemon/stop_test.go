@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net"
 	"os"
@@ -165,18 +164,20 @@ func TestADaemonThatIsProcess1ReapsWhatItIsGiven(t *testing.T) {
 		t.Skip("needs root for a PID namespace")
 	}
 	h := newHome(t, options{})
-	var problems bytes.Buffer
+	problems, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer problems.Close()
 	c := h.command("serve")
 	c.Args = append([]string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", h.program}, c.Args[1:]...)
 	unshare, err := exec.LookPath("unshare")
 	require.NoError(t, err)
-	c.Path, c.Stderr = unshare, &problems
+	c.Path, c.Stderr = unshare, problems
 	require.NoError(t, c.Start())
 	defer func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	}()
-	require.True(t, standins.Until(bound, func() bool { return h.hearth("status").code == 0 }), "%s", problems.String())
+	require.True(t, standins.Until(bound, func() bool { return h.hearth("status").code == 0 }), "see %s", problems.Name())
 	assert.Equal(t, 1, h.status().PID)
 	for range 5 {
 		got := h.hearth("run", writeCode(t, "# fake: fork-daemon\nquick"))
