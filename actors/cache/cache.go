@@ -49,6 +49,7 @@ var cacheLegal = actors.Legal[cacheState]{
 // cache gives out leases on its Entries as its ledger decides.
 //
 //	Open           | Operation     | as the ledger decides: Lease, or spawn an Entry and Lease; Close -> victims, Outdated -> what is stale; keep it and its clocks; refuse | Open
+//	Open           | Operation whose caller has left | refuse                                       | Open
 //	Open           | expired(id)   | refuse; serve                                                  | Open
 //	Open, Closing  | EntryReady    |                                                                | same
 //	Open, Closing  | LeaseReleased | release; Broken, Returned: the key is ending; Returned: queue again, once; stale or Closing, and 0 leases: Close; serve | same

@@ -14,6 +14,10 @@ func (c *cache) operation(op messages.Operation) {
 	admitted := c.ledger.newClaim(op)
 	c.inHand = append(c.inHand, admitted)
 	admitted.head = op.Header()
+	if admitted.head.Ctx.Err() != nil { // for nobody nothing is started, let alone ended
+		c.refuse(admitted, outOfTime(&admitted.head, time.Now(), messages.Slot))
+		return
+	}
 	admitted.weight = c.cfg.Weight(admitted.head.Key)
 	admitted.creation = c.cfg.Creation(admitted.head.Key)
 	c.carryOut(c.ledger.admit(time.Now(), admitted))

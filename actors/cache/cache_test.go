@@ -49,6 +49,17 @@ func TestOpenCacheDoesWithAnOperationAsItsLedgerDecides(t *testing.T) {
 		assert.Empty(t, b.entries)
 		assert.Len(t, b.events(), 1)
 	})
+	cacheBubble(t, "nobody waits for it any more", cache.Config{}, func(t *testing.T, b *cacheBench) {
+		b.idle("/a")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.Equal(t, messages.KindCancelled, messages.KindOf(b.call("/b", under(ctx)).err(t)))
+		over, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		isBusy(t, b.call("/b", under(over)).err(t), messages.Slot, 0)
+		b.entry("/a").ExpectNothing(t)
+		assert.Len(t, b.entries, 1, "nothing is started, and nothing ended")
+	})
 	cacheBubble(t, "stale and in use", cache.Config{}, func(t *testing.T, b *cacheBench) {
 		old := b.leased("/a", version("1"))
 		time.Sleep(time.Second)
@@ -119,9 +130,13 @@ func TestWaiterThatLeavesLetsThoseBehindGoOn(t *testing.T) {
 
 func TestClockThatCrossesTheLeaseDoesNoHarm(t *testing.T) {
 	cacheBubble(t, "crossing", cache.Config{}, func(t *testing.T, b *cacheBench) {
+		b.leased("/a")
 		ctx, cancel := context.WithCancel(t.Context())
+		served := b.call("/b", under(ctx), within(time.Minute))
+		served.pending(t)
+		b.cache.Send(messages.EntryClosed{From: b.entry("/a").Ref()})
 		cancel()
-		served := b.leased("/a", under(ctx), within(time.Minute))
+		b.expectLease(served)
 		time.Sleep(time.Hour)
 		served.pending(t)
 	})
