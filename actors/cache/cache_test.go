@@ -130,7 +130,7 @@ func TestWaiterThatLeavesLetsThoseBehindGoOn(t *testing.T) {
 
 func TestClockThatCrossesTheLeaseDoesNoHarm(t *testing.T) {
 	cacheBubble(t, "crossing", cache.Config{}, func(t *testing.T, b *cacheBench) {
-		b.leased("/a")
+		b.idle("/a")
 		ctx, cancel := context.WithCancel(t.Context())
 		served := b.call("/b", under(ctx), within(time.Minute))
 		served.pending(t)
