@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package chaos_test proves that nothing survives. A round lets a runtime in a process
 // of its own hold a tree that does its worst, lets something die at some moment, all
 // drawn from a seed, and then looks for what is left.

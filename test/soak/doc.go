@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package soak lets 32 agents work for a while with one user's daemon, while everything
 // that may happen to it happens: processes are killed, files change, projects are evicted,
 // calls run out of time or are cancelled, and newer builds replace the daemon.
