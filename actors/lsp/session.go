@@ -113,8 +113,9 @@ type Session struct {
 	owing   time.Time // when the server was first sent something after its last frame
 	probing bool
 
-	watcher *Watcher
-	unwatch context.CancelFunc // not nil: watching was begun, which happens once
+	watcher   *Watcher
+	connected time.Time          // before that the server has read nothing
+	unwatch   context.CancelFunc // not nil: watching was begun, which happens once
 
 	cause  error // why it is ending, or about to
 	step   string
@@ -229,7 +230,7 @@ func (s *Session) onStarting(msg any) {
 }
 
 func (s *Session) connect(launched messages.Launched) {
-	s.identity, s.pipes = launched.Identity, launched.Pipes
+	s.identity, s.pipes, s.connected = launched.Identity, launched.Pipes, time.Now()
 	wire := s.cfg.Connect(launched.Pipes, AnswersFor(s.cfg.Profile, s.cfg.Key.Root))
 	s.client = NewClient(wire, s.cfg.Profile, s.cfg.Key.Root, func() { s.self.Tell(news{}) })
 	s.machine.Become(initializing)

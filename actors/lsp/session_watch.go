@@ -34,13 +34,14 @@ func (s *Session) updateWatch() {
 func (s *Session) watch(patterns []Pattern) {
 	ctx, cancel := context.WithCancel(s.self.Context())
 	s.unwatch = cancel
-	self, deliver, open, root, unwatched := s.self, s.deliver(), s.cfg.NewNotifier, s.cfg.Key.Root, s.cfg.Unwatched
+	self, deliver, open, root, unwatched, connected := s.self, s.deliver(), s.cfg.NewNotifier, s.cfg.Key.Root, s.cfg.Unwatched, s.connected
 	actors.Go(s.self, ctx, func(ctx context.Context) (struct{}, error) {
 		notifier, err := open()
 		if err != nil {
 			return struct{}{}, err
 		}
 		watcher := NewWatcher(root, unwatched, notifier)
+		watcher.Since(connected)
 		watcher.SetPatterns(patterns)
 		self.Tell(watching{watcher})
 		return struct{}{}, watcher.Run(ctx, deliver)

@@ -19,6 +19,7 @@ const (
 	maxWatches  = 4096                   // directories; the kernel's own limit is shared by all programs
 	settleTime  = 50 * time.Millisecond  // without an event before changes are told
 	longestWait = 500 * time.Millisecond // before they are told anyway
+	clockGrain  = 10 * time.Millisecond  // by which a file's time may be behind the clock
 )
 
 // skipped are folders whose contents servers don't want, or change by the thousand.
@@ -50,6 +51,8 @@ type Watcher struct {
 	root     string
 	exclude  []string
 	notifier Notifier
+	since    time.Time     // of what the server has read for itself; zero: it reads later
+	begun    chan struct{} // closed when watching has begun, or ended
 
 	mu       sync.Mutex
 	patterns []Pattern
@@ -73,10 +76,14 @@ type change struct {
 // named in exclude. It owns n, which Run closes.
 func NewWatcher(root string, exclude []string, n Notifier) *Watcher {
 	return &Watcher{
-		root: root, exclude: slices.Concat(skipped, exclude), notifier: n,
+		root: root, exclude: slices.Concat(skipped, exclude), notifier: n, begun: make(chan struct{}),
 		flushes: map[string]chan struct{}{}, dirs: map[string]bool{}, pending: map[string]change{},
 	}
 }
+
+// Since makes files that have changed after t count as changes, although Run begins
+// later: the server began to read at t.
+func (w *Watcher) Since(t time.Time) { w.since = t.Add(-clockGrain) }
 
 // SetPatterns says from now on which changes are told. A pattern that matches nothing
 // below the root costs nothing.
@@ -93,7 +100,14 @@ func (w *Watcher) Incomplete() bool { return w.incomplete.Load() }
 // Run watches until ctx ends, giving deliver each batch of changes on its own
 // goroutine. An error of deliver ends it.
 func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, []FileChange) error) (err error) {
-	defer func() { err = errors.Join(err, w.notifier.Close()) }()
+	defer func() {
+		err = errors.Join(err, w.notifier.Close())
+		select {
+		case <-w.begun:
+		default:
+			close(w.begun) // it could not begin
+		}
+	}()
 	marks, err := os.MkdirTemp("", "hearth-watch-")
 	if err != nil {
 		return err
@@ -102,15 +116,16 @@ func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, []FileC
 	if err := w.notifier.Add(marks); err != nil {
 		return err
 	}
-	w.addTree(w.root, 0)
+	w.addTree(w.root, w.missed)
 	w.mu.Lock()
 	w.marks = marks
 	w.mu.Unlock()
+	close(w.begun)
 	return w.loop(ctx, marks, deliver)
 }
 
 func (w *Watcher) loop(ctx context.Context, marks string, deliver func(context.Context, []FileChange) error) error {
-	var settled <-chan time.Time
+	settled := time.After(settleTime) // what the watch came too late for
 	for {
 		flush, lost := "", false
 		select {
@@ -139,13 +154,18 @@ func (w *Watcher) loop(ctx context.Context, marks string, deliver func(context.C
 }
 
 // Flush returns when every change that was made before it was called has been told, or
-// ctx ends. It makes a file of its own in a folder of its own: the kernel queues that
+// ctx ends. It waits for the watch to begin. It makes a file of its own in a folder of its own: the kernel queues that
 // behind the changes of all others.
 func (w *Watcher) Flush(ctx context.Context) error {
+	select {
+	case <-w.begun:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	w.mu.Lock()
 	if w.marks == "" {
 		w.mu.Unlock()
-		return errors.New("files are not watched yet")
+		return errors.New("files are watched no longer")
 	}
 	w.flushed++
 	name := filepath.Join(w.marks, strconv.Itoa(w.flushed))

@@ -18,7 +18,7 @@ func (w *Watcher) note(event fsnotify.Event) {
 	case event.Has(fsnotify.Create):
 		if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
 			delete(w.pending, event.Name)
-			w.addTree(event.Name, FileCreated)
+			w.addTree(event.Name, all(FileCreated))
 			return
 		}
 		w.merge(event.Name, change{kind: FileCreated})
@@ -49,15 +49,15 @@ func (w *Watcher) merge(path string, c change) {
 	w.pending[path] = c
 }
 
-// addTree watches dir and all below it, and counts each file as a change of this kind,
-// unless it is 0: in a new folder they may have been made before the watch was.
-func (w *Watcher) addTree(dir string, kind ChangeType) {
+// addTree watches dir and all below it, and counts each file as a change of its kind, or
+// none where that is 0: in a new folder they may have been made before the watch was.
+func (w *Watcher) addTree(dir string, kindOf func(fs.DirEntry) ChangeType) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // gone meanwhile, or not readable: then its changes can't be seen either
 		}
 		if !entry.IsDir() {
-			if kind != 0 {
+			if kind := kindOf(entry); kind != 0 {
 				w.merge(path, change{kind: kind})
 			}
 			return nil
@@ -67,6 +67,21 @@ func (w *Watcher) addTree(dir string, kind ChangeType) {
 		}
 		return w.add(path)
 	})
+}
+
+func all(kind ChangeType) func(fs.DirEntry) ChangeType {
+	return func(fs.DirEntry) ChangeType { return kind }
+}
+
+// missed tells which files have changed since the server began to read.
+func (w *Watcher) missed(entry fs.DirEntry) ChangeType {
+	if w.since.IsZero() {
+		return 0
+	}
+	if info, err := entry.Info(); err == nil && info.ModTime().After(w.since) {
+		return FileChanged
+	}
+	return 0
 }
 
 func (w *Watcher) add(dir string) error {
@@ -106,6 +121,6 @@ func (w *Watcher) failed(err error) (lost bool) {
 		w.incomplete.Store(true)
 		return false
 	}
-	w.addTree(w.root, FileChanged)
+	w.addTree(w.root, all(FileChanged))
 	return true
 }

@@ -20,17 +20,11 @@ func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
 	n := &silent{added: map[string]bool{}}
 	root := t.TempDir()
 	w := NewWatcher(root, nil, n)
-	assert.ErrorContains(t, w.Flush(context.Background()), "not watched yet")
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx, nil) }()
 	flushed := make(chan error, 1)
-	go func() {
-		for w.Flush(context.Background()) != nil && ctx.Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
-		flushed <- nil
-	}()
+	go func() { flushed <- w.Flush(context.Background()) }()
 	assert.Eventually(t, func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -40,6 +34,34 @@ func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
 	assert.NoError(t, <-ended)
 	assert.NoError(t, <-flushed)
 	assert.True(t, n.closed)
+	assert.ErrorContains(t, w.Flush(context.Background()), "no longer")
+}
+
+func TestAFlushWaitsForTheWatchToBeginAndForAllThatItCameTooLateFor(t *testing.T) {
+	n, err := NewNotifier()
+	require.NoError(t, err)
+	root := t.TempDir()
+	write := func(name string, age time.Duration) {
+		path := filepath.Join(root, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
+	}
+	w := NewWatcher(root, nil, n)
+	w.Since(time.Now().Add(-time.Minute))
+	pattern, _ := parsePattern(json.RawMessage(`"**"`), 0)
+	w.SetPatterns([]Pattern{pattern})
+	write("old", time.Hour)
+	write("new", 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	told, flushed, ended := make(chan []FileChange, 1), make(chan error, 1), make(chan error, 1)
+	go func() { flushed <- w.Flush(ctx) }()
+	go func() {
+		ended <- w.Run(ctx, func(_ context.Context, c []FileChange) error { told <- c; return nil })
+	}()
+	assert.NoError(t, <-flushed)
+	assert.Equal(t, []FileChange{{filepath.Join(root, "new"), FileChanged}}, <-told)
+	cancel()
+	assert.NoError(t, <-ended)
 }
 
 func TestAFlushEndsWithItsContext(t *testing.T) {
@@ -84,14 +106,14 @@ func TestWatchesAreBounded(t *testing.T) {
 	}
 	n := &silent{added: map[string]bool{}, limit: 3}
 	w := NewWatcher(root, nil, n)
-	w.addTree(root, 0)
+	w.addTree(root, all(0))
 	assert.True(t, w.Incomplete())
 	assert.Len(t, w.dirs, 3)
 	w = NewWatcher(root, nil, &silent{added: map[string]bool{}})
 	for n := range maxWatches - 2 {
 		w.dirs[fmt.Sprint(n)] = true
 	}
-	w.addTree(root, 0)
+	w.addTree(root, all(0))
 	assert.True(t, w.Incomplete())
 	assert.Len(t, w.dirs, maxWatches)
 }

@@ -68,6 +68,13 @@ func (r *rig) answers(s real) {
 	if assert.NoError(r.t, err) {
 		assert.Contains(r.t, hover.Text, s.hover)
 	}
+	if s.astral != "" {
+		r.write(s.use, s.astral)
+		hover, err := r.Hover(r.bounded(), r.doc(s.use), *r.at(s.use, s.word))
+		assert.NoError(r.t, err)
+		assert.Contains(r.t, hover.Text, s.hover, "whatever the server counts in")
+		r.write(s.use, s.good)
+	}
 	for _, ask := range s.asks {
 		result, err := r.ask(s, ask)
 		if ask.want == notOffered {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,8 +107,8 @@ func (r *rig) at(name, word string) *supervisor.Position {
 	before, _, some := strings.Cut(string(text), word)
 	require.True(r.t, some, "%s has no %q", name, word)
 	line := strings.Count(before, "\n")
-	column := len(before) - strings.LastIndexByte(before, '\n') - 1
-	return &supervisor.Position{Line: line, Character: column}
+	column := utf16.Encode([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
+	return &supervisor.Position{Line: line, Character: len(column)}
 }
 
 // session is the one session of the runtime, in its present state.
