@@ -105,13 +105,15 @@ func TestAToolsErrorIsItsResult(t *testing.T) {
 	}}
 	got := session(t, f, initialize+call(2, "run_code", `{"project_dir":"/p","code":"x"}`)+
 		call(3, "hover", `{"project_dir":"/p","file_path":"a","line":0,"character":0}`)+
-		call(4, "run_code", `{"project_dir":"/p","code":"x","timeout":0}`)+call(5, "run_code", `{"project_dir":"/p"}`))
+		call(4, "run_code", `{"project_dir":"/p","code":"x","timeout":0}`)+call(5, "run_code", `{"project_dir":"/p"}`)+
+		call(6, "check_file", `{"project_dir":"/p","file_path":"a","verbose":true}`))
 	assert.JSONEq(t, `{"content":[{"type":"text","text":"REPL error (execution outcome unknown; request not retried): it died"}]}`, got[2],
 		"the predecessor's text for whatever became of the code")
 	assert.Contains(t, got[3], "timed out waiting for a shared project slot: /p")
 	assert.Contains(t, got[3], `"isError":true`)
 	assert.Contains(t, got[4], "timeout must be a finite positive number or null")
 	assert.Contains(t, got[5], "code")
+	assert.Contains(t, got[6], "No diagnostics", "what a tool doesn't know is ignored")
 }
 
 func TestACallThatIsUnderWayWhenTheInputEndsGetsAMoment(t *testing.T) {

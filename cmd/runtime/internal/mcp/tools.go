@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-f6977891/hearth/cmd/runtime/internal/render"
@@ -113,9 +114,20 @@ func (a *adapter) addTools(server *sdk.Server) {
 		})
 }
 
+// schema is that of a tool's parameters. Those that it doesn't know are ignored, as in
+// the socket's protocols: a model that adds one still gets its answer.
+func schema[In any]() *jsonschema.Schema {
+	s, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // of a type in this file
+	}
+	s.AdditionalProperties = nil
+	return s
+}
+
 // add adds one tool, whose error is its result: the model is to read it.
 func add[In any](a *adapter, server *sdk.Server, name, description string, do func(context.Context, In) (string, error)) {
-	sdk.AddTool(server, &sdk.Tool{Name: name, Description: description},
+	sdk.AddTool(server, &sdk.Tool{Name: name, Description: description, InputSchema: schema[In]()},
 		func(ctx context.Context, request *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 			a.calls.Add(1)
 			defer a.calls.Add(-1)
