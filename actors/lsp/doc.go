@@ -11,10 +11,11 @@
 //
 // [Collector] takes the events on the read goroutine: it stores the latest per file
 // or token and never blocks. [Client] speaks LSP on the Wire: typed requests, the
-// server's capabilities, and in Diagnostics the ways in which the end of diagnostics
-// is known. [Documents] is the pure bookkeeping of what is open at the server and
-// what has to be sent for the bytes found on disk. [Watcher] tells servers that asked
-// for it about changes below the project.
+// server's capabilities, in Diagnostics the ways in which the end of diagnostics is
+// known, and in Query what callers ask for by hand, completed. [Documents] is the pure
+// bookkeeping of what is open at the server and what has to be sent for the bytes found
+// on disk. [Watcher] tells servers that asked for it about changes below the project;
+// for the others the session opens anew what depends on them.
 //
 // # Why a frame is never abandoned half-written
 //
@@ -23,6 +24,14 @@
 // a cancellation and write the next message behind the half frame, and ending the
 // session would make one caller's cancel everybody's loss. Only a server that takes no
 // byte at all for the stall time ends the stream.
+//
+// # What a server is asked twice
+//
+// A call whose request ended because another caller's newer text came, and one whose
+// file Lean would build anew only after a restart, go back to their place in the queue:
+// the file is read again, so that the answer belongs to what is on disk then. What was
+// begun on a server under suspicion, found silent, goes to its successor for the same
+// reason; others in flight are told.
 //
 // # What diagnostics belong to
 //

@@ -52,6 +52,7 @@ func TestParametersArriveAsTheyWereSent(t *testing.T) {
 		{wire.MethodQuery, wire.QueryParams{Document: patient, Method: "textDocument/definition",
 			Position: &messages.Position{Character: 7}, Params: json.RawMessage(`{"a":[1]}`), Format: wire.FormatReport}},
 		{wire.MethodQuery, wire.QueryParams{Document: document, Method: "textDocument/documentSymbol", Format: wire.FormatJSON}},
+		{wire.MethodQuery, wire.QueryParams{Document: messages.Document{Project: "/p"}, Method: "workspace-symbols", Format: wire.FormatText}},
 		{wire.MethodREPLStatus, wire.ProjectParams{Project: "/p", Language: "lean"}},
 		{wire.MethodStatus, wire.StatusParams{Project: "/p", Format: wire.FormatReport}},
 		{wire.MethodShutdown, wire.ShutdownParams{Now: true}},

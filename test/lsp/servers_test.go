@@ -63,7 +63,7 @@ var reals = map[string]real{
 		gone:    "package m\n\nfunc Other() int { return 1 }\n\ntype T interface{ M() }\n",
 		good:    "package m\n\nvar Use = Def()\n\ntype U struct{}\n\nfunc (U) M() {}\n",
 		bad:     "package m\n\nvar Use string = Def()\n\ntype U struct{}\n\nfunc (U) M() {}\n",
-		word:    "Def", hover: "Def defines", astral: "package m\n\nvar S, Use = \"𝕏𝕏\", Def()\n",
+		word:    "Def", hover: "Def defines", astral: "package m\n\nvar S, Use = \"𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏\", Def()\n",
 		asks: []asked{
 			{"definition", "Def", "", "def.go"}, {"references", "Def", "", "def.go"}, {"symbols", "-", "", `"Use"`},
 			{"workspace-symbols", "/", `{"query":"Use"}`, "use.go"}, {"completion", "Def", "", `"label":"Def"`},
@@ -80,7 +80,7 @@ var reals = map[string]real{
 		defText: "int define(void);\n", gone: "int other(void);\n",
 		good: "#include \"def.h\"\nint use(void) { return define(); }\n",
 		bad:  "#include \"def.h\"\nint use(void) { return nothing; }\n",
-		word: "define", hover: "int define", astral: "#include \"def.h\"\nint use(void) { const char *s = \"𝕏𝕏\"; return define(); }\n",
+		word: "define", hover: "int define", astral: "#include \"def.h\"\nint use(void) { const char *s = \"𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏\"; return define(); }\n",
 		asks: []asked{
 			{"definition", "define()", "", "def.h"}, {"references", "define()", "", "use.c"}, {"symbols", "-", "", `"use"`},
 			{"completion", "define()", "", `"define`}, {"signature", ");", "", "define("}, {"actions", "-", "", "["},
@@ -94,7 +94,7 @@ var reals = map[string]real{
 		defText: "def define() -> int:\n    return 1\n", gone: "def other() -> int:\n    return 1\n",
 		good: "from define import define\n\nused: int = define()\n",
 		bad:  "from define import define\n\nused: str = define()\n",
-		word: "define()", hover: "define", astral: "from define import define\n\ns = \"𝕏𝕏\"; used: int = define()\n",
+		word: "define()", hover: "define", astral: "from define import define\n\ns = \"𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏\"; used: int = define()\n",
 		asks: []asked{
 			{"definition", "define()", "", "define.py"}, {"references", "define()", "", "use.py"}, {"symbols", "-", "", `"used"`},
 			{"workspace-symbols", "/", `{"query":"define"}`, "define.py"}, {"completion", "define()", "", `"define"`},
@@ -109,7 +109,7 @@ var reals = map[string]real{
 		defText: "def define():\n    return 1\n",
 		good:    "from define import define\n\nused = define()\n",
 		bad:     "from define import define\n\nused = nothing\n",
-		word:    "define()", hover: "define", astral: "from define import define\n\ns = \"𝕏𝕏\"; used = define()\n",
+		word:    "define()", hover: "define", astral: "from define import define\n\ns = \"𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏\"; used = define()\n",
 		asks: []asked{
 			{"definition", "define()", "", "define.py"}, {"references", "define()", "", "use.py"}, {"symbols", "-", "", `"used"`},
 			{"completion", "define()", "", `define`}, {"signature", ")\n", "", "define()"}, {"actions", "-", "", "["},
@@ -123,7 +123,7 @@ var reals = map[string]real{
 		defText: "export function def(): number { return 1 }\n", gone: "export function other(): number { return 1 }\n",
 		good: "import { def } from './def';\nexport const use: number = def();\n",
 		bad:  "import { def } from './def';\nexport const use: string = def();\n",
-		word: "def()", hover: "def(): number", astral: "import { def } from './def';\nexport const s = '𝕏𝕏', use = def();\n",
+		word: "def()", hover: "def(): number", astral: "import { def } from './def';\nexport const s = '𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏', use = def();\n",
 		asks: []asked{
 			{"definition", "def()", "", "def.ts"}, {"references", "def()", "", "use.ts"}, {"symbols", "-", "", `"use"`},
 			{"workspace-symbols", "/", `{"query":"use"}`, "use.ts"}, {"completion", "def()", "", `"def"`},
@@ -138,7 +138,7 @@ var reals = map[string]real{
 		defText: "export function def(): number { return 1 }\n", gone: "export function other(): number { return 1 }\n",
 		good: "import { def } from './def';\nexport const use: number = def();\n",
 		bad:  "import { def } from './def';\nexport const use: string = def();\n",
-		word: "def()", hover: "def", astral: "import { def } from './def';\nexport const s = '𝕏𝕏', use = def();\n",
+		word: "def()", hover: "def", astral: "import { def } from './def';\nexport const s = '𝕏𝕏𝕏𝕏𝕏𝕏𝕏𝕏', use = def();\n",
 		asks: []asked{
 			{"definition", "def()", "", "def.ts"}, {"references", "def()", "", "use.ts"}, {"symbols", "-", "", `"use"`},
 			{"workspace-symbols", "/", `{"query":"use"}`, "use.ts"}, {"completion", "def()", "", `"def"`},
