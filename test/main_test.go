@@ -3,7 +3,8 @@
 //
 // source_test.go reads the repository. imports_test.go, calls_test.go and
 // layout_test.go are a table of laws each, with the reason beside each law, and
-// snippets_test.go proves that every law can be broken.
+// snippets_test.go proves that every law can be broken. tables_test.go compares the
+// table of each actor's states with the data that it goes by.
 package test_test
 
 import (
