@@ -2,7 +2,13 @@
 
 package procscan
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
+
+// Continue is the signal that sets a stopped process going again.
+var Continue os.Signal = syscall.SIGCONT
 
 // signalCode is what shells add to the number of the signal that ended a command.
 const signalCode = 128

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +25,12 @@ type Look struct {
 	Members []Member
 	// At is the moment, in the unit of Identity.StartTicks.
 	At uint64
+}
+
+// Stopped tells whether a process of the look stands still since a signal stopped it,
+// as Ctrl-Z does.
+func (l Look) Stopped(id Identity) bool {
+	return slices.ContainsFunc(l.Members, func(m Member) bool { return m.Identity == id && m.State == 'T' })
 }
 
 // Age is how long a process has run at the moment of the look. Both of its ends

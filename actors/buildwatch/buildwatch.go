@@ -28,6 +28,7 @@ type Config struct {
 //	Launching | LaunchFailed                 | note the reason                                          | Ending
 //	Launching | cancelled, Abort             | note the reason; Sweep (the Sweeper remembers it)         | Ending
 //	Watching  | looked(ok), nothing over     | tell; look again after the interval                       | Watching
+//	Watching  | looked(ok), the leader is stopped and has the terminal | SIGCONT to its group; as above  | Watching
 //	Watching  | looked(ok), files over, limitOver | tell; Sweep                                          | Ending
 //	Watching  | looked(err)                  | note the reason; Sweep                                    | Ending
 //	Watching  | LeaderDown                   | Sweep                                                     | Ending
@@ -45,6 +46,7 @@ type BuildWatch struct {
 	machine *actors.Machine[state]
 	tree    messages.TreeID
 	mark    procscan.Mark
+	leader  procscan.Identity
 	gate    *gate
 	callOff func() bool // the wait for the caller's end
 

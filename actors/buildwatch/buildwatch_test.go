@@ -217,6 +217,28 @@ func TestInterruptedBuildGetsTheSignalAndTimeToTidyUp(t *testing.T) {
 	})
 }
 
+func TestBuildAtATerminalIsNotLeftStopped(t *testing.T) {
+	leader := procscan.Identity{PID: 9, StartTicks: ticks(time.Hour)}
+	stopped := func() (procscan.Look, error) {
+		look, err := compiling("a.c")()
+		look.Members[0].State = 'T'
+		return look, err
+	}
+	for name, stdio := range map[string]*procscan.Stdio{"terminal": {}, "none": nil} {
+		bubble(t, name, func(t *testing.T, r *rig) {
+			r.op.Build.Stdio = stdio
+			r.sees(stopped, nothing)
+			r.launching()
+			r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Identity: leader})
+			if stdio != nil {
+				r.Supervisor.ExpectExactly(t, messages.SignalTree{Tree: r.tree, Signal: procscan.Continue})
+			}
+			r.Supervisor.ExpectNothing(t)
+			r.finish()
+		})
+	}
+}
+
 func TestCloseLetsABuildFinishAndAbortDoesNot(t *testing.T) {
 	bubble(t, "close", func(t *testing.T, r *rig) {
 		r.watching()

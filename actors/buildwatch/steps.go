@@ -35,7 +35,7 @@ func (w *BuildWatch) onTree(msg any) {
 
 func (w *BuildWatch) onLaunched(msg messages.Launched) {
 	w.closeOutput()
-	w.launched, w.mark = time.Now(), msg.Mark
+	w.launched, w.mark, w.leader = time.Now(), msg.Mark, msg.Identity
 	if !w.machine.In(launching) {
 		return // it is being ended, and may run for a moment
 	}
@@ -68,9 +68,18 @@ func (w *BuildWatch) onLooked(msg looked) {
 			w.breach(over)
 			return
 		}
+		w.resume(msg.look)
 		w.tell(nil)
 		w.machine.Publish()
 		w.machine.After(w.gate.next(w.cfg.Op.Build.Interval), lookDue{})
+	}
+}
+
+// resume sets a build going again that Ctrl-Z has stopped. It has the terminal, and we
+// run on: the shell would give its user nothing to continue it by.
+func (w *BuildWatch) resume(look procscan.Look) {
+	if w.cfg.Op.Build.Stdio != nil && look.Stopped(w.leader) {
+		w.self.TellSupervisor(messages.SignalTree{Tree: w.tree, Signal: procscan.Continue})
 	}
 }
 
