@@ -39,7 +39,8 @@ type gale struct {
 	repl     *supervisor.Child
 	asks     sync.WaitGroup
 	calm     atomic.Bool
-	failed   atomic.Bool // the runtime
+	failed   atomic.Bool  // the runtime
+	cracks   atomic.Int64 // messages until the next actor fails that can
 	release  []func()
 
 	mu    sync.Mutex
@@ -97,7 +98,7 @@ func newGale(t *testing.T, root string, seed uint64) *gale {
 
 // act does one thing at random.
 func (g *gale) act() {
-	switch g.rng.IntN(16) {
+	switch g.rng.IntN(17) {
 	case 0, 1, 2:
 		g.fail()
 	case 3:
@@ -110,7 +111,9 @@ func (g *gale) act() {
 			g.release = append(g.release, cancel)
 			supervisor.Shutdown(ctx, g.sup)
 		}
-	case 6, 7, 8, 9, 10:
+	case 6:
+		g.cracks.Store(int64(g.rng.IntN(40)))
+	case 7, 8, 9, 10, 11:
 		g.ask(g.hover)
 	default:
 		g.ask(g.runCode)
@@ -202,6 +205,7 @@ func (g *gale) ask(call func(ctx context.Context, key, kind int) error) {
 // clear ends all trouble, and lets everything that is idle be closed.
 func (g *gale) clear() {
 	g.calm.Store(true)
+	g.cracks.Store(0)
 	g.machine.FailLaunch(nil)
 	for _, release := range g.release {
 		release()

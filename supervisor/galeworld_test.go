@@ -48,16 +48,37 @@ func (g *gale) observerChild() *supervisor.Child {
 	return &supervisor.Child{Name: "observer", Observer: true, Create: observer.New()}
 }
 
-// galeCache holds two keys.
-func galeCache(kind messages.ResourceKind, resource string, make func(messages.Key) func(*actors.Self) actors.Behaviour) *supervisor.Child {
-	return &supervisor.Child{Name: "cache-" + kind.String(), Create: cache.New(cache.Config{Kind: kind, Limit: 2, Idle: time.Minute,
-		Weight:   func(messages.Key) int64 { return 1 },
-		Creation: func(messages.Key) time.Duration { return time.Second },
-		Resource: resource, NewResource: make})}
+// brittle is an actor that fails with what it was sent in hand and all done.
+type brittle struct {
+	actors.Behaviour
+	gale *gale
+}
+
+func (b brittle) Receive(msg any) {
+	b.Behaviour.Receive(msg)
+	if b.gale.cracks.Load() > 0 && b.gale.cracks.Add(-1) == 0 {
+		panic("brittle")
+	}
+}
+
+// RefuseAll is the actor's own.
+func (b brittle) RefuseAll(cause error) { b.Behaviour.(actors.Refuser).RefuseAll(cause) }
+
+func (g *gale) brittle(create func(*actors.Self) actors.Behaviour) func(*actors.Self) actors.Behaviour {
+	return func(self *actors.Self) actors.Behaviour { return brittle{create(self), g} }
+}
+
+// cache holds two keys.
+func (g *gale) cache(kind messages.ResourceKind, resource string, make func(messages.Key) func(*actors.Self) actors.Behaviour) *supervisor.Child {
+	return &supervisor.Child{Name: "cache-" + kind.String(), Create: g.brittle(cache.New(cache.Config{Kind: kind, Limit: 2, Idle: time.Minute,
+		Weight:      func(messages.Key) int64 { return 1 },
+		Creation:    func(messages.Key) time.Duration { return time.Second },
+		Resource:    resource,
+		NewResource: func(key messages.Key) func(*actors.Self) actors.Behaviour { return g.brittle(make(key)) }}))}
 }
 
 func (g *gale) lspChild() *supervisor.Child {
-	return galeCache(messages.LSP, "session", func(key messages.Key) func(*actors.Self) actors.Behaviour {
+	return g.cache(messages.LSP, "session", func(key messages.Key) func(*actors.Self) actors.Behaviour {
 		return lsp.NewSession(lsp.SessionConfig{Key: key, Spec: procscan.Spec{Argv: []string{"server"}, Dir: g.root},
 			Start: messages.Start{Limit: 4 * time.Second}, Startup: 4 * time.Second, Exit: time.Second,
 			Profile: lsp.Profile{Name: "server", Complete: lsp.CompleteVersion}, Parallel: 2, OpenDocuments: 4,
@@ -97,7 +118,7 @@ func (g *gale) wireTrouble() {
 }
 
 func (g *gale) replChild(resident bool) *supervisor.Child {
-	return galeCache(messages.REPL, "pool", func(key messages.Key) func(*actors.Self) actors.Behaviour {
+	return g.cache(messages.REPL, "pool", func(key messages.Key) func(*actors.Self) actors.Behaviour {
 		return repl.NewPool(repl.PoolConfig{Key: key, Workers: 2, Resident: resident, MaxUses: 5, Startup: 4 * time.Second,
 			Spec: procscan.Spec{Argv: []string{"repl"}, Dir: g.root}, Protocol: func([]string) repl.Protocol { return repl.NewJSONL("") },
 			Memory: repl.Memory{Group: func(context.Context, procscan.Identity) ([]procscan.Identity, error) { return nil, nil }},
