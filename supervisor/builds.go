@@ -34,8 +34,9 @@ const (
 //
 // onEvent, which may be nil, hears of each look and of the command's output; it is
 // called on this goroutine, and holds the output up while it runs. WatchBuild returns
-// when nothing of the build is left. There is no time limit but the build's own: not
-// response_timeout.
+// when nothing of the build is left; where that takes longer than abort_grace beside the
+// build's own grace, the error is an *UnreapedError and the end goes on. There is no time
+// limit but the build's own: not response_timeout.
 func (rt *Runtime) WatchBuild(ctx context.Context, build Build, onEvent func(BuildEvent)) (BuildReport, error) {
 	if err := rt.admit(); err != nil {
 		return BuildReport{ExitCode: -1}, err
@@ -123,8 +124,8 @@ func (rt *Runtime) awaitBuild(ctx context.Context, op messages.WatchBuild, onEve
 			return unanswered(op, messages.ErrClosing, onEvent)
 		case <-rt.rootDown:
 			return unanswered(op, rt.Failed(), onEvent)
-		case <-left:
-			left, late = nil, time.After(2*op.Build.Grace+rt.cfg.AbortGrace)
+		case <-left: // the watcher answers in that time, but its machine may be slow
+			left, late = nil, time.After(2*(op.Build.Grace+rt.cfg.AbortGrace))
 		case <-late:
 			return unanswered(op, messages.Errorf(messages.KindOutcomeUnknown,
 				"the build's processes are still being ended: %w", context.Cause(ctx)), onEvent)
@@ -170,7 +171,8 @@ func (s *supervisor) watch(op messages.WatchBuild) {
 		op.Refuse(err)
 		return
 	}
-	h := s.self.Spawn("build", "watch", buildwatch.New(buildwatch.Config{Op: op, Match: match, Look: s.members, BootID: s.bootID}))
+	h := s.self.Spawn("build", "watch", buildwatch.New(buildwatch.Config{Op: op, Match: match, Look: s.members,
+		BootID: s.bootID, Patience: s.abortGrace}))
 	s.temporary[h.Ref()] = &temporary{handle: h, op: op}
 }
 

@@ -20,6 +20,9 @@ type Config struct {
 	Match  Match
 	Look   func(context.Context, procscan.Mark) (procscan.Look, error)
 	BootID string
+	// Patience is how long the end of a tree may take, beside its grace, before the
+	// caller is told that it isn't over. It is ended all the same.
+	Patience time.Duration
 }
 
 // BuildWatch runs one build, looks at its tree and ends it at a limit.
@@ -37,6 +40,7 @@ type Config struct {
 //	Launching, Watching | Close              | an admitted build is finished first                       | same
 //	Launching, Watching | LeaderReaped       | as LeaderDown, without Sweep                              | Ending
 //	Ending    | LeaderDown, graceOver, Abort | Sweep (it joins)                                          | Ending
+//	Ending    | overdue                      | report, with what is left; Settled                        | Ending
 //	Ending    | LaunchFailed, LeaderReaped, and the last worker in | report; Settled, Closed -> Supervisor | Done
 //
 // Nothing that a look shows after LeaderDown is held against the build.
@@ -50,9 +54,11 @@ type BuildWatch struct {
 	gate    *gate
 	callOff func() bool // the wait for the caller's end
 
-	launched time.Time // zero: it never was
-	ended    time.Time // the leader's end
-	reaped   bool      // nothing is left of the tree
+	launched time.Time           // zero: it never was
+	ended    time.Time           // the leader's end
+	reaped   bool                // nothing is left of the tree
+	answered bool                // before the tree's end was proved
+	left     []procscan.Identity // what outlived the last attempt to end it
 	status   procscan.Status
 	breaches []messages.Breach
 	err      error          // why it is ended, where that is neither a limit nor its own end
@@ -87,6 +93,7 @@ type (
 	limitOver struct{}
 	cancelled struct{}
 	graceOver struct{}
+	overdue   struct{}
 	drained   struct{}
 )
 
@@ -128,12 +135,15 @@ func (w *BuildWatch) Receive(msg any) {
 		w.onCancelled()
 	case graceOver:
 		w.sweep()
+	case overdue:
+		w.onOverdue()
 	case drained:
 		w.finish()
 	case messages.Abort:
 		w.fail(messages.ErrAborted)
 	case messages.Close: // an admitted build is finished first
-	case messages.SweepFailed: // the tree's own snapshot says so
+	case messages.SweepFailed:
+		w.left = msg.Cause.Remaining
 	case messages.Republish:
 		w.machine.Publish()
 	default:

@@ -38,6 +38,40 @@ func TestBuildThatEndsGivesItsOwnExitCodeOnceItsTreeIsGone(t *testing.T) {
 	}
 }
 
+func TestCallerIsToldWhenTheEndTakesTooLong(t *testing.T) {
+	stuck := []procscan.Identity{{PID: 9, StartTicks: 1}}
+	bubble(t, "over a limit", func(t *testing.T, r *rig) {
+		r.sees(compiling("slow.c"))
+		r.watching()
+		time.Sleep(perFile + 10*time.Millisecond)
+		r.expectSweep()
+		r.handle.Send(messages.SweepFailed{Tree: r.tree, Cause: &messages.SweepError{Attempt: 1, Remaining: stuck}})
+		time.Sleep(2*grace + patience - 20*time.Millisecond)
+		r.Parent.ExpectNothing(t)
+		time.Sleep(20 * time.Millisecond)
+		r.Parent.ExpectExactly(t, messages.Settled{From: r.handle.Ref(), ID: 7, Verdict: messages.Healthy})
+		outcome := (<-r.op.Reply.Answer()).Value
+		assert.Equal(t, messages.ExitBreach, outcome.Report.ExitCode)
+		assert.Equal(t, "slow.c", outcome.Report.Slowest[0].File)
+		var unreaped *messages.UnreapedError
+		require.ErrorAs(t, outcome.Err, &unreaped)
+		assert.Equal(t, stuck, unreaped.Trees[0].Remaining)
+		r.expectState("ending")
+		time.Sleep(time.Hour)
+		r.handle.Send(messages.LeaderReaped{Tree: r.tree})
+		r.Parent.ExpectExactly(t, messages.Closed{From: r.handle.Ref()})
+		assert.Empty(t, r.op.Reply.Answer(), "one answer")
+	})
+	bubble(t, "for a reason of its own", func(t *testing.T, r *rig) {
+		r.sees(failing(syscall.EIO))
+		r.launching()
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		time.Sleep(2*grace + patience)
+		assert.ErrorIs(t, (<-r.op.Reply.Answer()).Value.Err, syscall.EIO, "the first reason counts")
+		r.handle.Send(messages.LeaderReaped{Tree: r.tree})
+	})
+}
+
 func TestAnswerComesAfterTheSnapshotIsGone(t *testing.T) {
 	bubble(t, "order", func(t *testing.T, r *rig) {
 		r.ending(0)

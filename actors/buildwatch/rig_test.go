@@ -23,6 +23,7 @@ const (
 	perFile  = 6 * time.Second
 	limit    = time.Hour
 	grace    = 2 * time.Second
+	patience = 5 * time.Minute
 )
 
 var mark = procscan.NewMark(procscan.SessionVar)
@@ -106,7 +107,7 @@ func compiling(file string) func() (procscan.Look, error) {
 func (r *rig) launching() {
 	match, err := buildwatch.ParseMatch(r.op.Build.Match)
 	require.NoError(r.t, err)
-	r.handle = r.Spawn("build", "watch", buildwatch.New(buildwatch.Config{Op: r.op, Match: match, Look: r.look, BootID: "boot"}))
+	r.handle = r.Spawn("build", "watch", buildwatch.New(buildwatch.Config{Op: r.op, Match: match, Look: r.look, BootID: "boot", Patience: patience}))
 	adopt := actortest.Next[messages.Adopt](r.t, r.Supervisor)
 	assert.Equal(r.t, messages.Adopt{Owner: r.handle.Ref(), Tree: adopt.Tree, Role: messages.RoleWatch, Key: r.op.Key,
 		Spec: r.op.Spec, Grace: grace}, adopt)

@@ -128,6 +128,7 @@ func (w *BuildWatch) sweep() { w.self.TellSupervisor(messages.Sweep{Tree: w.tree
 func (w *BuildWatch) end() {
 	if w.machine.In(launching, watching) {
 		w.machine.Become(ending)
+		w.machine.After(2*w.cfg.Op.Build.Grace+w.cfg.Patience, overdue{})
 	}
 }
 
@@ -146,13 +147,32 @@ func (w *BuildWatch) finish() {
 	if !w.machine.In(ending) || !w.reaped || w.self.Workers() > 0 {
 		return
 	}
-	w.callOff()
-	w.gate.endAll()
 	w.machine.Become(done)
 	w.self.Retract()
+	w.answer()
+	w.self.TellParent(messages.Closed{From: w.self.Ref()})
+}
+
+// onOverdue answers before the end: a process that waits for a dead file system, for
+// example, is just what takes too long, and can't be killed either.
+func (w *BuildWatch) onOverdue() {
+	if w.err == nil {
+		w.err = &messages.UnreapedError{Trees: []messages.TreeSnapshot{{ActorSnapshot: w.machine.Snapshot(), Tree: w.tree,
+			Role: messages.RoleWatch, Key: w.cfg.Op.Key, Leader: w.leader, Remaining: w.left}}}
+	}
+	w.answer()
+}
+
+// answer gives the report, once.
+func (w *BuildWatch) answer() {
+	if w.answered {
+		return
+	}
+	w.answered = true
+	w.callOff()
+	w.gate.endAll()
 	w.cfg.Op.Reply.Send(messages.BuildOutcome{Report: w.report(), Err: w.err})
 	w.self.TellParent(messages.Settled{From: w.self.Ref(), ID: w.cfg.Op.ID, Verdict: messages.Healthy})
-	w.self.TellParent(messages.Closed{From: w.self.Ref()})
 }
 
 func (w *BuildWatch) report() messages.BuildReport {

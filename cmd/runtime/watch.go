@@ -88,10 +88,16 @@ func (a *app) runWatch(ctx context.Context, build supervisor.Build, reportFile s
 	w := watchLine{app: a, quiet: a.width > 0 && stopsWriters(os.Stderr)}
 	report, failure := rt.WatchBuild(ctx, build, w.hear)
 	w.end()
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.StopTimeout)
-	defer cancel()
-	if err := rt.Shutdown(stopping); err != nil && failure == nil {
+	// There is nothing that should still finish in order.
+	if err := rt.Close(); err != nil && failure == nil {
 		failure = err
+	}
+	if messages.KindOf(failure) == messages.KindUnreaped { // which changes nothing of what is known
+		a.complain(failure)
+		if report.ExitCode == 0 {
+			report.ExitCode = exitUnwatched
+		}
+		failure = nil
 	}
 	if failure != nil {
 		return a.watchFailed(ctx, report, failure)

@@ -1,0 +1,42 @@
+package watch_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-f6977891/hearth/procscan"
+)
+
+// blind hides /proc from the watcher: both are in a mount namespace of their own.
+const blind = "mount -t tmpfs none /proc && touch blind && sleep 600"
+
+func TestWatcherThatCanNotSeeEndsTheBuildAndSaysWhy(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("hiding /proc needs root")
+	}
+	need(t, "unshare", "mount")
+	if output, err := exec.Command("unshare", "--mount", "--", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace can be made here: %v: %s", err, output)
+	}
+	dir := t.TempDir()
+	w := watching(t, dir, "--grace", "200ms", "--", "sh", "-c", blind)
+	w.Env = append(w.Env, "GITHUB_ACTIONS=true", "HEARTH_ABORT_GRACE=1s")
+	path, err := exec.LookPath("unshare")
+	require.NoError(t, err)
+	w.Path, w.Args = path, append([]string{"unshare", "--mount", "--", program}, w.Args[1:]...)
+	require.NoError(t, w.Start())
+	await(t, dir, "blind")
+	assert.Error(t, w.Wait())
+	assert.Equal(t, 125, w.ProcessState.ExitCode(), w.stderr.String())
+	look, err := procscan.Members(t.Context(), w.mark)
+	require.NoError(t, err)
+	for _, left := range look.Members {
+		assert.Contains(t, left.Args, "hearth-guard", "what is as blind goes on looking, all else is gone")
+	}
+	assert.Contains(t, w.stderr.String(), "hearth: cannot monitor the build's processes: read the process table")
+	assert.Contains(t, w.stderr.String(), "\n::error::cannot monitor the build's processes: ")
+}
