@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/procscan"
@@ -19,7 +20,7 @@ type keep struct {
 	sweepLeftovers func(context.Context) ([]Leftover, error)
 	reaper         reaper
 	wake           <-chan os.Signal
-	released       *sync.Once
+	cleared        *sync.Once
 }
 
 // enter writes the runtime's file, and has the supervisor sweep what the files of
@@ -74,18 +75,29 @@ func (k *keep) empty(ctx context.Context, grace procscan.Grace) (err error) {
 	return err
 }
 
-// release lets go of everything, once: nothing of the runtime lives any more. It
-// blocks for the guard's end, and whoever comes second waits for the first.
+// clear takes away what a later start could find, once: nothing of the runtime lives any
+// more. A control group that won't go keeps the file, so that the next start ends it.
+func (k *keep) clear() {
+	k.cleared.Do(func() {
+		if k.containment != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), clearLimit)
+			defer cancel()
+			if procscan.EndContainment(ctx, k.containment.Path(), procscan.DefaultGrace) != nil {
+				_ = k.record.unlock()
+				return
+			}
+		}
+		_ = k.record.remove()
+	})
+}
+
+// clearLimit is longer than the kernel takes for groups that are empty.
+const clearLimit = 5 * time.Second
+
+// release lets go of everything. It blocks for the guard's end; again is harmless.
 //
 // The guard goes last: should this process die in the middle, it does the rest.
 func (k *keep) release() {
-	k.released.Do(func() {
-		// A control group that won't go, or a file, is found by the next start.
-		if k.containment == nil || k.containment.Close() == nil {
-			_ = k.record.remove()
-		} else {
-			_ = k.record.unlock()
-		}
-		k.leash.farewell()
-	})
+	k.clear()
+	k.leash.farewell()
 }

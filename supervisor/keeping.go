@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/procscan"
 )
@@ -30,6 +31,7 @@ type keeping struct {
 	looking   bool // a worker lists the adopted
 	adopted   []procscan.Info
 	unadopted bool // the adopted were ended, for the shutdown
+	cleaned   bool // the control groups and the file are gone, for the shutdown
 	sweepLeft bool // a worker sweeps leftovers
 	leftovers string
 	leftWait  time.Duration
@@ -45,6 +47,7 @@ type (
 	}
 	adoptedEnded   struct{ err error }
 	settleDue      struct{}
+	cleanedUp      struct{}
 	leftoversDue   struct{}
 	leftoversSwept struct {
 		found []Leftover
@@ -93,6 +96,9 @@ func (s *supervisor) onKeep(msg any) {
 		s.onLeftovers(msg)
 	case settleDue:
 		s.settle()
+	case cleanedUp:
+		s.cleaned = true
+		s.settle()
 	}
 }
 
@@ -103,11 +109,25 @@ func (s *supervisor) endKeeping() bool {
 		s.endAdopted()
 		return false
 	}
+	if (s.containment != nil || s.record != nil) && !s.cleaned {
+		s.clean()
+		return false
+	}
 	s.stopKeep()
 	if s.guard.leash != nil {
 		s.guard.leash.dismiss()
 	}
 	return s.keepers() == 0
+}
+
+// clean takes the control groups and the file away while the guard still watches: with
+// a farewell first, a death in between would leave them to nobody.
+func (s *supervisor) clean() {
+	keep := s.keep
+	actors.Go(s.self, s.self.Context(), func(context.Context) (struct{}, error) {
+		keep.clear()
+		return struct{}{}, nil
+	}, func(struct{}, error) any { return cleanedUp{} }, nil)
 }
 
 // keepers counts the workers that are out to keep watch.

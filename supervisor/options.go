@@ -73,7 +73,7 @@ func newSettings(cfg config.Config, opts []Option) (_ settings, err error) {
 	for _, opt := range opts {
 		opt(&s)
 	}
-	s.keep.released = new(sync.Once)
+	s.keep.cleared = new(sync.Once)
 	if err := s.check(); err != nil {
 		return s, err
 	}

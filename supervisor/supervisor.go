@@ -205,7 +205,7 @@ func (s *supervisor) Receive(msg any) {
 		s.onSample(msg)
 	case guardDue, guardTold, guardEnded:
 		s.onGuard(msg)
-	case holdOver, reaperEnded, reapDue, adoptedDue, adoptedSeen, adoptedEnded, leftoversDue, leftoversSwept, settleDue:
+	case holdOver, reaperEnded, reapDue, adoptedDue, adoptedSeen, adoptedEnded, leftoversDue, leftoversSwept, settleDue, cleanedUp:
 		s.onKeep(msg)
 	case started:
 		msg.reply.Send(struct{}{})

@@ -135,8 +135,10 @@ func (d *drawn) keepInReach(canContain bool) {
 	}
 	for role, names := range d.does {
 		d.does[role] = slices.DeleteFunc(names, func(name string) bool {
-			// With one that is stopped the call goes on, and so there is no idle end.
-			return name == cleared && !reached || name == "stopped" && d.way == byIdle
+			// With one that is stopped, or whose output never ends, the call goes on, and so
+			// there is no idle end.
+			endless := name == "stopped" || name == "stdout held open" && role == "setup"
+			return name == cleared && !reached || endless && d.way == byIdle
 		})
 	}
 }

@@ -50,8 +50,8 @@ func newWorld(t *testing.T) *world {
 // environment.
 func foreigners(t *testing.T) (journalPath string) {
 	lsp := standins.WriteLSP(t, script.LSP{Rules: []script.Rule{script.When(script.OnStart,
-		script.Start(play.Spawn{Kind: play.ExecLoop, Setsid: true, Every: "1ms"}),
-		script.Start(play.Spawn{Setsid: true, ClearEnv: true}))}})
+		script.Start(play.Spawn{Kind: play.ExecLoop, Setsid: true, Every: "1ms", For: longest}),
+		script.Start(play.Spawn{Setsid: true, ClearEnv: true, For: longest}))}})
 	standins.Launch(t, t.TempDir(), nil, lsp.Command(standins.Build(t).LSP)...)
 	for _, kind := range []string{play.ExecLoop, play.Sleeper} {
 		lsp.Await(t, standins.Is(kind, journal.Start, ""))
@@ -102,11 +102,14 @@ func (l lean) setup(s setup) setup {
 // direct is the command of a server without the wrapper that it usually has.
 func (l lean) direct() []string { return []string{filepath.Join(l.bin.LeanDir(), "lean"), "--server"} }
 
-// write writes a file to be checked; a busy one waits for a build of ten minutes.
+// longest is longer than any run of the rounds.
+const longest = "12h"
+
+// write writes a file to be checked; a busy one waits for a build that takes the longest.
 func (l lean) write(t *testing.T, busy bool) (name string) {
 	text := "#check Nat\n"
 	if busy {
-		text = "-- fake: import-slow Slow\n"
+		text = "-- fake: import-slow Slow " + longest + "\n"
 	}
 	standins.WriteFile(t, filepath.Join(l.project, "A.lean"), text)
 	return "A.lean"
