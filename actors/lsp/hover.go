@@ -24,7 +24,7 @@ type Source struct {
 // Hover asks what stands at p.
 func (c *Client) Hover(ctx context.Context, doc Source, p Position) (Hover, error) {
 	const method = "textDocument/hover"
-	result, err := c.Request(ctx, method, c.At(doc, p))
+	result, err := c.Request(ctx, method, c.at(doc, p))
 	if err != nil {
 		return Hover{}, err
 	}
@@ -50,12 +50,19 @@ func (c *Client) Hover(ctx context.Context, doc Source, p Position) (Hover, erro
 	return hover, nil
 }
 
-// At gives the params of a request about a place, in the server's encoding.
-func (c *Client) At(doc Source, p Position) map[string]any {
-	return map[string]any{
-		"textDocument": map[string]string{"uri": PathToURI(doc.Path)},
-		"position":     toServer(doc.Text, p, c.caps.encoding),
-	}
+// placeParams are LSP's TextDocumentPositionParams.
+type placeParams struct {
+	Position     Position `json:"position"`
+	TextDocument struct {
+		URI string `json:"uri"`
+	} `json:"textDocument"`
+}
+
+// at gives the params of a request about a place, in the server's encoding.
+func (c *Client) at(doc Source, p Position) placeParams {
+	params := placeParams{Position: toServer(doc.Text, p, c.caps.encoding)}
+	params.TextDocument.URI = PathToURI(doc.Path)
+	return params
 }
 
 // parseContents reads hover contents in all their forms: MarkupContent, a string, a
@@ -87,9 +94,10 @@ func parseContents(raw json.RawMessage) (Hover, bool) {
 }
 
 func parsePart(raw json.RawMessage) (Hover, bool) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return Hover{Text: text, Markdown: true}, true
+	if raw[0] == '"' {
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return Hover{Text: text, Markdown: true}, err == nil
 	}
 	var part struct {
 		Kind     string  `json:"kind"`

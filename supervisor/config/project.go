@@ -73,6 +73,9 @@ func CanonicalRoot(project string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", messages.Invalidf("project_dir is not absolute: %s", project)
 	}
+	if info, ok := plain("", path); ok && info.IsDir() {
+		return path, nil
+	}
 	root, err := filepath.EvalSymlinks(path)
 	if absent(err) {
 		return "", messages.Invalidf("project_dir does not exist: %s", path)
@@ -123,26 +126,33 @@ func resolveFile(root string, language Language, req Request) (string, error) {
 }
 
 // plainBelow gives the canonical path of an existing regular file that is written below
-// the canonical root and reached without any link: the usual case, which needs no second
-// look at the folders above the root.
+// the canonical root and reached without any link.
 func plainBelow(root, path string) (string, bool) {
 	rel, below := strings.CutPrefix(path, root+"/")
-	if !below || rel != filepath.Clean(rel) || strings.HasPrefix(rel, "../") {
+	if !below {
 		return "", false
 	}
-	for end := range len(rel) + 1 {
-		if end < len(rel) && rel[end] != '/' {
+	info, ok := plain(root, "/"+rel)
+	return path, ok && info.Mode().IsRegular()
+}
+
+// plain looks at what path names below the canonical directory root, from "/" on, and
+// tells whether no link and no other detour led there: the usual case, in which the path
+// is canonical as it is written.
+func plain(root, path string) (info fs.FileInfo, ok bool) {
+	if path == "/" || path != filepath.Clean(path) {
+		return nil, false
+	}
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' {
 			continue
 		}
-		info, err := os.Lstat(root + "/" + rel[:end])
-		switch {
-		case err != nil, info.Mode()&fs.ModeSymlink != 0:
-			return "", false
-		case end == len(rel):
-			return path, info.Mode().IsRegular()
+		var err error
+		if info, err = os.Lstat(root + path[:end]); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return nil, false
 		}
 	}
-	return "", false
+	return info, true
 }
 
 // resolveAsFar resolves the symlinks of what exists of a path, so that a missing file
