@@ -94,18 +94,29 @@ func (s *Server) engine(ctx context.Context) (Runtime, error) {
 	}
 }
 
-// Serve accepts connections until Close, once in a Server's life. Errors of single connections never end it:
-// without free descriptors, for example, clients wait in the listener's queue.
+// Serve accepts connections until Close, once in a Server's life. Errors of single
+// connections never end it: without free descriptors, for example, clients wait in the
+// listener's queue.
 func (s *Server) Serve(listener *net.UnixListener) {
-	defer close(s.served)
+	go s.accept(listener)
+	<-s.served
+}
+
+// accept takes one connection, leaves the next to a goroutine of its own, and serves the
+// one that it has. The other way round, a new goroutine would serve, and mostly on
+// another processor: that alone takes as long as a small request.
+func (s *Server) accept(listener *net.UnixListener) {
 	pause := time.Duration(0)
 	for {
 		conn, err := listener.AcceptUnix()
 		switch {
 		case err == nil:
-			pause = 0
-			s.admit(conn)
+			serve := s.admit(conn)
+			go s.accept(listener)
+			serve()
+			return
 		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded):
+			close(s.served)
 			return
 		default:
 			s.Log.Warn("cannot accept a connection", "reason", err)
@@ -115,30 +126,28 @@ func (s *Server) Serve(listener *net.UnixListener) {
 	}
 }
 
-// admit serves a connection on a goroutine of its own, or refuses it there.
-func (s *Server) admit(conn *net.UnixConn) {
+// admit counts a connection in, and gives what is to be done with it: serve or refuse.
+func (s *Server) admit(conn *net.UnixConn) (serve func()) {
 	if err := wire.CheckPeer(conn); err != nil {
 		s.Log.Warn("a connection was refused", "reason", err)
-		_ = conn.Close() // to somebody else there is nothing to say
-		return
+		return func() { _ = conn.Close() } // to somebody else there is nothing to say
 	}
 	c := newConnection(s, conn)
 	if s.enter(c) {
-		go func() {
+		return func() {
 			defer s.leave(c)
 			defer s.survive("connection")
 			c.serve()
-		}()
-		return
+		}
 	}
 	s.refusals <- struct{}{}
 	s.handlers.Add(1)
-	go func() {
+	return func() {
 		defer s.handlers.Done()
 		defer func() { <-s.refusals }()
 		defer s.survive("refusal")
 		c.refuse(&messages.BusyError{Reason: messages.Connections})
-	}()
+	}
 }
 
 // enter counts a connection, unless there are max_connections.
