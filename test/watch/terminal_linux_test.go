@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -104,15 +105,16 @@ func TestCtrlZDoesNotLeaveABuildStopped(t *testing.T) {
 func TestSlowFilesAreShownWhileTheyCompile(t *testing.T) {
 	dir, tty := t.TempDir(), openTerminal(t)
 	write(t, 0o755, "#!/bin/sh\nwhile ! test -e enough; do sleep 0.1; done\n", dir, "cc")
+	painted := regexp.MustCompile("\r\x1b\\[Kcompiling slow.c [0-9]+s\r")
 	w := watching(t, dir, "--", "./cc", "-c", "slow.c")
 	w.at(tty)
 	require.NoError(t, w.Start())
 	assert.True(t, standins.Until(bound, func() bool {
-		return strings.Contains(tty.text(), "\r\x1b[Kcompiling slow.c 3s\r")
+		return painted.MatchString(tty.text())
 	}), "%q", tty.text())
 	write(t, 0o644, "", dir, "enough")
 	assert.Zero(t, w.wait(t))
-	_, end, _ := strings.Cut(tty.text(), "compiling slow.c 3s")
+	_, end, _ := strings.Cut(tty.text(), "compiling slow.c")
 	assert.Contains(t, end, "\r\x1b[K\r", "the line is cleared before the table")
 	assert.Contains(t, end, "SECONDS  MEMORY")
 }
@@ -132,5 +134,5 @@ func TestGateFiresAtATerminalThatStopsWriters(t *testing.T) {
 	w.Path, w.Args = "/bin/sh", append([]string{"sh", "-m", "-c", `"$@"; exit $?`, "sh", program}, w.Args[1:]...)
 	assert.Equal(t, 124, w.run(t))
 	assert.Equal(t, "slow.c", w.read(t).Breaches[0].File)
-	assert.True(t, standins.Until(time.Minute, func() bool { return strings.Contains(tty.text(), "slow.c ran for 2") }), tty.text())
+	assert.True(t, standins.Until(time.Minute, func() bool { return strings.Contains(tty.text(), "slow.c ran for ") }), tty.text())
 }
