@@ -111,7 +111,11 @@ func (s *Session) judge(c *call) {
 	actors.Go(s.self, s.self.Context(), func(ctx context.Context) (bool, error) {
 		ctx, stop := context.WithTimeout(ctx, probeBound)
 		defer stop()
-		return client.Probe(ctx), nil
+		alive := client.Probe(ctx)
+		if !alive && ctx.Err() == nil { // no silence: it had time left when the connection ended
+			return false, &StreamError{Reason: "it ended while a sign of life was awaited"}
+		}
+		return alive, nil
 	}, func(alive bool, err error) any { return probed{alive, err} }, nil)
 }
 
