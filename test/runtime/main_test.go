@@ -29,20 +29,31 @@ type lean struct {
 // test, and nothing that it started may be left then.
 func startLean(t *testing.T, knobs ...string) *lean {
 	t.Helper()
+	return startLeanWith(t, nil, knobs...)
+}
+
+// startLeanWith is startLean with another configuration.
+func startLeanWith(t *testing.T, change func(*supervisor.Config), knobs ...string) *lean {
+	t.Helper()
 	l := &lean{t: t, journal: standins.JournalPath(t), project: standins.Project(t, "lean")}
 	standins.EndSurvivors(t, l.journal)
 	t.Cleanup(func() { standins.AwaitNoSurvivor(t, l.journal) }) // after every runtime's Close
-	l.Runtime = l.start(knobs...)
+	l.Runtime = l.startWith(change, knobs...)
 	return l
 }
 
-func (l *lean) start(knobs ...string) *supervisor.Runtime {
+func (l *lean) start() *supervisor.Runtime { return l.startWith(nil) }
+
+func (l *lean) startWith(change func(*supervisor.Config), knobs ...string) *supervisor.Runtime {
 	bin := standins.Build(l.t)
 	cfg := supervisor.DefaultConfig()
 	language := cfg.Languages["lean"]
 	language.Server.Commands = []config.Command{{bin.LeanDir() + "/lake", "serve"}}
 	language.Server.Env = map[string]string{}
 	cfg.Languages["lean"] = language
+	if change != nil {
+		change(&cfg)
+	}
 	standins.WriteKnobs(l.t, l.project, bin.LeanEnv(l.journal, knobs...)...)
 	rt, err := supervisor.Start(l.t.Context(), cfg)
 	require.NoError(l.t, err)
