@@ -92,6 +92,10 @@ func (s *Session) inOrder() []*call {
 	return slices.SortedFunc(maps.Values(s.calls), func(a, b *call) int { return cmp.Compare(a.turn, b.turn) })
 }
 
+// errProbeCutOff says that the connection ended while a sign of life was awaited. That
+// is no silence, and the end of the connection is told by itself.
+var errProbeCutOff = errors.New("the connection ended first")
+
 // judge decides whether the end of a call's time says anything about the server. One
 // that had all of that time must show itself alive within probeBound, by any frame. A
 // caller's own end, or a time that was partly spent in the queue, proves nothing: then
@@ -112,8 +116,8 @@ func (s *Session) judge(c *call) {
 		ctx, stop := context.WithTimeout(ctx, probeBound)
 		defer stop()
 		alive := client.Probe(ctx)
-		if !alive && ctx.Err() == nil { // no silence: it had time left when the connection ended
-			return false, &StreamError{Reason: "it ended while a sign of life was awaited"}
+		if !alive && ctx.Err() == nil {
+			return false, errProbeCutOff
 		}
 		return alive, nil
 	}, func(alive bool, err error) any { return probed{alive, err} }, nil)
@@ -133,7 +137,7 @@ func (s *Session) silence() time.Duration {
 func (s *Session) onProbed(msg probed) {
 	s.probing = false
 	switch {
-	case !s.machine.In(ready), s.cause != nil:
+	case !s.machine.In(ready), s.cause != nil, errors.Is(msg.err, errProbeCutOff):
 		return
 	case msg.err != nil:
 		s.breakdown(msg.err)
