@@ -34,6 +34,10 @@ func daemon(t *testing.T) *client.Client {
 	await(t, dir, "s.sock")
 	c, err := client.New(config.Default(), client.WithSocket(filepath.Join(dir, "s.sock")), client.WithoutStart(), client.WithProgram(program))
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { // its file is there a moment before it listens
+		_, err := c.Ping(t.Context())
+		return err == nil
+	}, bound, 10*time.Millisecond)
 	t.Cleanup(func() {
 		assert.NoError(t, c.Close())
 		assert.NoError(t, serve.Process.Signal(syscall.SIGTERM))
