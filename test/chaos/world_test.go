@@ -3,6 +3,7 @@
 package chaos_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,26 +25,41 @@ import (
 // world is what goes on beside the rounds, and must not notice them.
 type world struct {
 	journals []string // of what must stay as it is
-	started  map[string][]standins.Event
-	other    *remote // a runtime with a tree in mid-work
+	started  map[string][]string
+	other    *remote // a runtime with a tree
 }
 
 // newWorld starts a canary, processes of nobody's that a scan can't judge easily, and
-// another runtime.
+// another runtime with a tree.
 func newWorld(t *testing.T) *world {
 	standins.NewCanary(t)
-	w := &world{started: map[string][]standins.Event{}}
+	w := &world{started: map[string][]string{}}
 	w.journals = append(w.journals, foreigners(t))
-	lean := newLean(t, standins.At("build", "ignore-term"))
-	w.other = startHost(t, lean.setup(setup{Guard: true, RuntimeDir: runtimeDir(t)}))
-	w.other.order(order{Do: "check", Project: lean.project, File: lean.write(t, true)})
-	standins.AwaitEvent(t, lean.journal, standins.Is("build", journal.Start, ""), standins.Bound)
+	lean := newLean(t, standins.At(server, "re-session for="+longest, "spawn setsid for="+longest))
+	w.other = startHost(t, lean.setup(setup{Guard: true, RuntimeDir: runtimeDir(t), Idle: longest}))
+	w.other.order(order{Do: "check", Project: lean.project, File: lean.write(t, false)})
+	answered, ok := w.other.await("answered")
+	require.True(t, ok)
+	require.Empty(t, answered.Error)
+	standins.AwaitEvents(t, lean.journal, standins.Is(play.ReSession, journal.Start, ""), 2, standins.Bound)
+	lean.await(t, play.Sleeper)
 	w.journals = append(w.journals, lean.journal)
 	for _, path := range w.journals {
-		w.started[path] = alive(path)
+		w.started[path] = lasting(path)
 		require.Greater(t, len(w.started[path]), 2)
 	}
 	return w
+}
+
+// lasting are the living processes of a journal but for a Lean worker, which ends with its
+// document when nobody has asked about that for some minutes.
+func lasting(path string) (found []string) {
+	for _, e := range alive(path) {
+		if e.Role != worker && e.Role != "setup" {
+			found = append(found, fmt.Sprintf("%s %d@%d", e.Role, e.PID, e.StartTicks))
+		}
+	}
+	return found
 }
 
 // foreigners starts a process that executes itself for ever and one without any
@@ -63,7 +79,7 @@ func foreigners(t *testing.T) (journalPath string) {
 func (w *world) unharmed(t *testing.T) {
 	for _, path := range w.journals {
 		assert.Empty(t, standins.Select(t, path, standins.Is("", journal.Signal, "")))
-		assert.Equal(t, w.started[path], alive(path), "all of them live")
+		assert.Equal(t, w.started[path], lasting(path), "all of them live")
 	}
 	w.other.shut(byClose)
 	w.other.leave()
