@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -90,7 +91,8 @@ type node struct {
 	NoEnv    bool   // is started with an empty environment
 	Silent   bool   // has no standard output
 	Headless bool   // its first thread ends and the others go on
-	Sweeps   bool   // sweeps the mark that it carries itself, and writes "name swept"
+	Sweeps   bool   // on SIGUSR1 sweeps the mark that it carries itself, and writes "name swept"
+	MiB      int    // has that much memory, which the kernel needs time to free
 }
 
 func (n node) argv() []string {
@@ -116,7 +118,8 @@ func runHelper(argument string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 98
 	}
-	term := make(chan os.Signal, 1)
+	term, sweep := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(sweep, syscall.SIGUSR1)
 	switch n.Term {
 	case "ignore":
 		signal.Ignore(syscall.SIGTERM)
@@ -129,6 +132,11 @@ func runHelper(argument string) int {
 			return 97
 		}
 	}
+	memory := make([]byte, n.MiB<<20)
+	for i := 0; i < len(memory); i += os.Getpagesize() {
+		memory[i] = 1
+	}
+	defer runtime.KeepAlive(memory)
 	fmt.Println(n.Name, os.Getpid())
 	switch {
 	case n.Leave:
@@ -136,6 +144,7 @@ func runHelper(argument string) int {
 	case n.Stopped:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case n.Sweeps:
+		<-sweep
 		mark := Mark{Var: SessionVar, Value: os.Getenv(SessionVar)}
 		fmt.Println(n.Name, "swept", Sweep(context.Background(), SystemTable(), Target{Mark: mark}, DefaultGrace))
 	case n.Headless:

@@ -176,28 +176,30 @@ func (r *Reaper) Adopted() ([]Info, error) {
 	return adopted, err
 }
 
-// adopted also counts the zombies, the children of which come to us next.
-func (r *Reaper) adopted() (living []Info, zombies int, err error) {
+// adopted also counts those that end, the children of which come to us next.
+func (r *Reaper) adopted() (living []Info, ending int, err error) {
 	buf := environBuffers.Get().(*[]byte)
 	defer environBuffers.Put(buf)
 	look := newRound(system, r.runtime.Env(), buf)
 	err = r.eachOrphan(func(st procStat) error {
-		if st.dead() {
-			zombies++
-			return nil
-		}
 		v, err := look.judge(st.PID)
-		if v == other || v == unreadable {
+		switch v {
+		case other, unreadable:
 			living = append(living, st.Info)
+		case gone, unknown:
+			ending++
 		}
 		return err
 	})
-	return living, zombies, err
+	return living, ending, err
 }
 
 // EndAdopted ends the adopted processes, and those that come to us as their
 // parents end: SIGTERM, SIGCONT and, after grace.Term, SIGKILL for at most
-// grace.Kill. It is for the shutdown, after the last tree was reaped.
+// grace.Kill. It is for the shutdown, after the last tree was reaped. A
+// *SurvivorsError says that it has to be called again, also when all that is left is
+// about to end: the kernel may need longer for the memory that it frees, and what such a
+// process started comes to us after that.
 func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 	for _, step := range []struct {
 		signals []os.Signal
@@ -224,8 +226,11 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 			return err
 		}
 	}
-	left, err := r.Adopted()
-	if err != nil || len(left) == 0 {
+	left, ending, err := r.adopted()
+	switch {
+	case errors.Is(err, errStarting):
+		return &SurvivorsError{Unproven: true}
+	case err != nil || len(left)+ending == 0:
 		return err
 	}
 	e := &SurvivorsError{}
@@ -242,7 +247,7 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 	if _, err := r.Reap(); err != nil {
 		return 0, err
 	}
-	living, zombies, err := r.adopted()
+	living, ending, err := r.adopted()
 	if err != nil {
 		return 0, err
 	}
@@ -255,7 +260,7 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 			return 0, err
 		}
 	}
-	return len(living) + zombies, nil
+	return len(living) + ending, nil
 }
 
 // signalOne holds the process first: the list that its number is from may be old.

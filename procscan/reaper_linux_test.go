@@ -34,15 +34,19 @@ func reaping(t *testing.T, launcher *OSLauncher) (*Reaper, Mark) {
 	signal.Notify(wake, syscall.SIGCHLD)
 	var wait sync.WaitGroup
 	wait.Go(func() { assert.ErrorIs(t, reaper.Run(ctx, wake), errDone) })
+	// Registered first, so that a test that fails leaves no reaper to the next one:
+	// it would take the children of other launchers for orphans.
+	t.Cleanup(func() {
+		cancel(errDone)
+		wait.Wait()
+		signal.Stop(wake)
+	})
 	t.Cleanup(func() {
 		eventually(t, "no orphan is left to the next test", func() bool {
 			left := 0
 			err := reaper.eachOrphan(func(procStat) error { left++; return nil })
 			return err == nil && left == 0
 		})
-		cancel(errDone)
-		wait.Wait()
-		signal.Stop(wake)
 	})
 	return reaper, mark
 }
@@ -116,6 +120,26 @@ func TestAdoptedProcessesAreShownAndEnded(t *testing.T) {
 	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
 	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["below"]))
 	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace), "again is harmless")
+}
+
+// TestWhatAnOrphanStartedIsEndedHoweverLongItsOwnEndTakes: the kernel frees the
+// orphan's memory before it gives its child to us, and nothing shows meanwhile that
+// there is one.
+func TestWhatAnOrphanStartedIsEndedHoweverLongItsOwnEndTakes(t *testing.T) {
+	launcher := NewLauncher()
+	reaper, _ := reaping(t, launcher)
+	root := node{Name: "leader", Kids: []node{
+		{Name: "large", Session: true, NoEnv: true, MiB: 512, Kids: []node{{Name: "below", Session: true, Term: "ignore"}}},
+	}}
+	tr := plant(t, launcher, root, root.names()...)
+	tr.end(t)
+	var survivors *SurvivorsError
+	eventually(t, "all are ended", func() bool {
+		err := reaper.EndAdopted(t.Context(), DefaultGrace)
+		require.True(t, err == nil || errors.As(err, &survivors), "%v", err)
+		return err == nil
+	})
+	require.False(t, alive(tr.pids["large"]) || alive(tr.pids["below"]))
 }
 
 func TestReaperWaitsWhileAChildIsStarted(t *testing.T) {

@@ -78,7 +78,7 @@ func (r *round) look(ctx context.Context, pids []int) ([]int, error) {
 		}
 		v, err := r.judge(pid)
 		if v == hit && err == nil {
-			if v, err = r.take(pid); v == gone {
+			if v, err = r.take(pid); v == gone || v == unknown {
 				r.scan.Vanished++
 			}
 		}
@@ -100,12 +100,14 @@ func (r *round) look(ctx context.Context, pids []int) ([]int, error) {
 	return again, nil
 }
 
-// judge looks at the environment, and only if there is none at the rest.
+// judge looks at the environment, and only if there is none at the rest. A process
+// that ends gives up its memory first (the more it has, the longer it takes), and only
+// then its children and its files: without an environment it needn't have ended yet.
 func (r *round) judge(pid int) (verdict, error) {
 	env, err := r.src.environ(pid, *r.buf)
 	switch {
 	case IsGone(err):
-		return gone, nil
+		env = nil
 	case isUnreadable(err):
 		return unreadable, nil
 	case err != nil:

@@ -71,7 +71,7 @@ const (
 	hit                       // has the mark
 	gone                      // ended
 	unreadable                // not ours to look into
-	unknown                   // between two programs
+	unknown                   // between two programs, or about to end
 )
 
 // Scan implements Table.

@@ -108,6 +108,7 @@ func TestAnotherTreeIsUntouched(t *testing.T) {
 func TestASweepFromInsideSparesItselfAndItsAncestors(t *testing.T) {
 	root := node{Name: "leader", Kids: []node{{Name: "sibling", Session: true}, {Name: "sweeper", Session: true, Sweeps: true}}}
 	tr := plant(t, NewLauncher(), root, root.names()...)
+	require.NoError(t, syscall.Kill(tr.pids["sweeper"], syscall.SIGUSR1))
 	name, rest := tr.next(t)
 	require.Equal(t, "sweeper swept <nil>", name+" "+rest)
 	require.True(t, alive(tr.pids["leader"]) && alive(tr.pids["sweeper"]))
