@@ -202,7 +202,7 @@ func alive(path string) (found []journal.Event) {
 		if e.Event != journal.Start {
 			continue
 		}
-		if id, err := procscan.Read(e.PID); err == nil && id.StartTicks == e.StartTicks {
+		if id, err := procscan.Read(e.PID); err == nil && id.StartTicks == e.StartTicks && !isNewcomer(e.PID) {
 			found = append(found, e)
 		}
 	}
