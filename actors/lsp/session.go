@@ -59,6 +59,8 @@ const (
 //	Initializing | initialized(err), LeaderDown, down | StartFailed with the reason; Sweep        | Sweeping
 //	Initializing | Close, Abort            | Sweep                                                | Sweeping
 //	Ready        | Operation               | a slot and its document free: Go(read), else queue   | Ready
+//	Ready        | Hover of what the server has open | as above, Go(read, and ask if it is unchanged) | Ready
+//	Ready        | unchanged               | its document is free; next                           | Ready
 //	Ready        | fileRead(ok)            | nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
 //	Ready        | fileRead(ok), diagnostics of other bytes in flight | back into the queue       | Ready
 //	Ready        | fileRead(err)           | reply, Settled Healthy; next                         | Ready
@@ -194,7 +196,7 @@ func (s *Session) Receive(msg any) {
 	switch msg := msg.(type) {
 	case messages.Operation:
 		s.onOperation(msg)
-	case fileRead, synced, opDone, alarm, expired, overdue:
+	case fileRead, unchanged, synced, opDone, alarm, expired, overdue:
 		s.onCall(msg)
 	case docsClosed, expireDocs:
 		s.onDocuments(msg)

@@ -28,6 +28,7 @@ type call struct {
 	sent    bool // the server may have seen something of it
 	plan    Plan
 	text    []byte
+	early   bool // sent is true by what was expected of its file only
 	repeats int  // how often it was begun anew
 	left    bool // it has given back slot and document: no worker of its is out
 	doubted bool // it was begun on a server that was being judged
@@ -120,7 +121,12 @@ func (s *Session) begin(c *call) {
 		s.ask(c)
 		return
 	}
+	plan, sum, known := s.docs.Known(c.claim)
 	s.docs.Enter(c.id, c.claim, time.Now())
+	if known && !c.asksOthers() {
+		s.askUnchanged(c, plan, sum)
+		return
+	}
 	id, path, read, watcher := c.id, c.claim.Path, s.read, s.watcher
 	if !c.asksOthers() {
 		watcher = nil
@@ -137,6 +143,8 @@ func (s *Session) onCall(msg any) {
 	switch msg := msg.(type) {
 	case fileRead:
 		s.withCall(msg.id, func(c *call) { s.onFileRead(c, msg) })
+	case unchanged:
+		s.withCall(msg.id, func(c *call) { s.onUnchanged(c, msg) })
 	case synced:
 		s.withCall(msg.id, func(c *call) { s.onSynced(c, msg) })
 	case opDone:
@@ -157,6 +165,9 @@ func (s *Session) withCall(id messages.OperationID, handle func(*call)) {
 }
 
 func (s *Session) onFileRead(c *call, msg fileRead) {
+	if c.early {
+		c.early, c.sent = false, false
+	}
 	switch {
 	case c.phase == callAnswered:
 		s.leave(c)
@@ -217,8 +228,9 @@ func (s *Session) onSynced(c *call, msg synced) {
 
 func (s *Session) ask(c *call) {
 	s.sending(c)
-	id, request := c.id, requestOf(s.client, s.watcher, c)
-	actors.Go(s.self, c.ctx, request, func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
+	id, doc, ask := c.id, Source{Path: c.claim.Path, Text: c.text}, requestOf(s.client, s.watcher, c)
+	actors.Go(s.self, c.ctx, func(ctx context.Context) (func(), error) { return ask(ctx, doc) },
+		func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
 }
 
 // sending notes that the server is to answer.

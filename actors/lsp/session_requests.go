@@ -12,13 +12,15 @@ import (
 	"github.com/seed-f6977891/hearth/messages"
 )
 
-// requestOf makes the work that asks the server. It gives the reply as a function, so
-// that the session sends it after it has published.
-func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) (func(), error) {
-	doc, plan, began, again := Source{Path: c.claim.Path, Text: c.text}, c.plan, c.arrived, c.claim.Reopen != 0
+// request asks the server about a document whose text it has. It gives the reply as a
+// function, so that the session sends it after it has published.
+type request func(context.Context, Source) (func(), error)
+
+func requestOf(client *Client, watcher *Watcher, c *call) request {
+	plan, began, again := c.plan, c.arrived, c.claim.Reopen != 0
 	switch op := c.op.(type) {
 	case messages.Diagnostics:
-		return func(ctx context.Context) (func(), error) {
+		return func(ctx context.Context, doc Source) (func(), error) {
 			found, err := client.Diagnostics(ctx, doc)
 			if err == nil && !again && client.profile.Complete == CompleteLean && found.staleImports() {
 				return nil, &staleError{found.Version}
@@ -28,7 +30,7 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 			return func() { op.Reply.Send(report) }, err
 		}
 	case messages.Hover:
-		return func(ctx context.Context) (func(), error) {
+		return func(ctx context.Context, doc Source) (func(), error) {
 			if err := client.checked(ctx, doc, plan); err != nil {
 				return nil, err
 			}
@@ -37,7 +39,7 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 			return func() { op.Reply.Send(report) }, err
 		}
 	case messages.Query:
-		return func(ctx context.Context) (func(), error) {
+		return func(ctx context.Context, doc Source) (func(), error) {
 			if doc.Path == "" {
 				flush(ctx, watcher) // with a file, it was done before that was read
 			}
@@ -50,7 +52,7 @@ func requestOf(client *Client, watcher *Watcher, c *call) func(context.Context) 
 			return func() { op.Reply.Send(report) }, err
 		}
 	}
-	return func(context.Context) (func(), error) {
+	return func(context.Context, Source) (func(), error) {
 		return nil, fmt.Errorf("a language server does not serve a %T", c.op)
 	}
 }

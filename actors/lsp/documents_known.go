@@ -1,0 +1,31 @@
+package lsp
+
+import "crypto/sha256"
+
+// Known gives the sum of the text that the server has of a document, and the plan that
+// Found would give a call that reads this text, where that sends nothing. Such a call
+// goes through Free, Enter, Confirmed, Leave. With any other text it goes on as all do.
+func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool) {
+	doc := d.docs[c.Path]
+	if doc == nil || doc.version == 0 || c.Diagnoses || c.Reopen != 0 || d.anyDirty() {
+		return Plan{}, sum, false
+	}
+	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, true
+}
+
+// anyDirty tells whether a plan would have to close documents first.
+func (d *Documents[K]) anyDirty() bool {
+	for _, doc := range d.docs {
+		if doc.dirty && doc.version != 0 && !doc.busy && len(doc.users) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Confirmed takes in that a call found the text of Known on disk.
+func (d *Documents[K]) Confirmed(id K, path string) {
+	doc := d.docs[path]
+	doc.dirty, doc.busy = false, false
+	doc.users[id].version = doc.version
+}
