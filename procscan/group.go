@@ -17,11 +17,13 @@ import (
 //
 // Whether the group has ended is judged by the states of processes: kill(2)
 // with signal 0 succeeds for as long as a zombie is in it, and the leader stays
-// one until the tree is gone.
+// one until the tree is gone. Where the states can't be read, the steps go on all the
+// same, and the error is that of the last look.
 func RetireGroup(ctx context.Context, child Child, grace Grace) error {
 	if child.Stage() != Running {
 		return nil
 	}
+	var blind error
 	for _, step := range []struct {
 		signals []os.Signal
 		within  time.Duration
@@ -32,16 +34,27 @@ func RetireGroup(ctx context.Context, child Child, grace Grace) error {
 		if err := signalGroup(child, step.signals); err != nil {
 			return err
 		}
-		ended, err := awaitGroup(ctx, child, step.within)
-		if err != nil {
-			return fmt.Errorf("retire process group %d: %w", child.Identity().PID, err)
-		}
-		if ended {
+		alive := true
+		err := poll(ctx, step.within, func() (bool, error) {
+			alive, blind = child.GroupAlive(ctx)
+			return blind == nil && !alive, nil
+		})
+		switch {
+		case err != nil:
+			return retireError(child, err)
+		case blind == nil && !alive:
 			child.Retire()
 			return nil
 		}
 	}
+	if blind != nil {
+		return retireError(child, blind)
+	}
 	return &SurvivorsError{Remaining: []Identity{child.Identity()}}
+}
+
+func retireError(child Child, err error) error {
+	return fmt.Errorf("retire process group %d: %w", child.Identity().PID, err)
 }
 
 // signalGroup signals without looking first: kill(2) reaches all members at
@@ -58,15 +71,6 @@ func signalGroup(child Child, signals []os.Signal) error {
 		}
 	}
 	return nil
-}
-
-func awaitGroup(ctx context.Context, child Child, within time.Duration) (ended bool, err error) {
-	err = poll(ctx, within, func() (bool, error) {
-		alive, err := child.GroupAlive(ctx)
-		ended = err == nil && !alive
-		return ended, err
-	})
-	return ended, err
 }
 
 const (

@@ -15,19 +15,28 @@ import (
 // fakeChild is a process group in memory. What isn't needed here panics.
 type fakeChild struct {
 	Child
-	stage     Stage
-	endsOf    syscall.Signal // ends of this signal; 0: of none
-	aliveErr  error
-	signalErr error
-	log       []string
-	ended     bool
+	stage  Stage
+	endsOf syscall.Signal // ends of this signal; 0: of none
+	// aliveErr is what a look at the group gives: the first ones or, where blindLooks is
+	// 0, each.
+	aliveErr   error
+	blindLooks int
+	looks      int
+	signalErr  error
+	log        []string
+	ended      bool
 }
 
 func (c *fakeChild) Identity() Identity { return Identity{PID: 50, StartTicks: 5} }
 func (c *fakeChild) Stage() Stage       { return c.stage }
 func (c *fakeChild) Retire()            { c.stage = Retired }
 
-func (c *fakeChild) GroupAlive(context.Context) (bool, error) { return !c.ended, c.aliveErr }
+func (c *fakeChild) GroupAlive(context.Context) (bool, error) {
+	if c.looks++; c.blindLooks > 0 && c.looks > c.blindLooks {
+		return !c.ended, nil
+	}
+	return !c.ended, c.aliveErr
+}
 
 func (c *fakeChild) SignalGroup(sig os.Signal) error {
 	c.log = append(c.log, fmt.Sprint(sig))
@@ -54,8 +63,10 @@ func TestRetireGroup(t *testing.T) {
 			log: []string{"terminated", "continued", "killed"}, takes: 1500 * time.Millisecond, err: "still alive"},
 		{law: "never signals a retired group again", child: fakeChild{stage: Retired}, retired: true},
 		{law: "never signals a group whose leader is being reaped", child: fakeChild{stage: Reaping}},
-		{law: "fails when the table can't be read", child: fakeChild{aliveErr: errTable},
-			log: []string{"terminated", "continued"}, err: "table broke"},
+		{law: "fails when the table can't be read, but has gone as far as SIGKILL", child: fakeChild{aliveErr: errTable},
+			log: []string{"terminated", "continued", "killed"}, takes: 1500 * time.Millisecond, err: "table broke"},
+		{law: "goes on when the table could not be read for a while", child: fakeChild{endsOf: syscall.SIGTERM, blindLooks: 3, aliveErr: errTable},
+			log: []string{"terminated", "continued"}, takes: 7 * time.Millisecond, retired: true},
 		{law: "fails when signals can't be sent", child: fakeChild{signalErr: syscall.EINVAL},
 			log: []string{"terminated"}, err: "invalid argument"},
 		{law: "goes by the states when there is nobody left to signal", child: fakeChild{signalErr: syscall.ESRCH, ended: true},
