@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -265,4 +266,19 @@ func TestLaunchIsEndedOnlyBeforeItStarts(t *testing.T) {
 	status, err := child.Reap(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 5, status.Code)
+}
+
+// TestAChildThatCannotBeIdentifiedIsEnded: without /proc nobody could end its tree later.
+func TestAChildThatCannotBeIdentifiedIsEnded(t *testing.T) {
+	if !inNamespace(t) {
+		return
+	}
+	require.NoError(t, syscall.Mount("none", "/proc", "tmpfs", 0, ""))
+	child, err := NewLauncher().Launch(t.Context(), Spec{Argv: []string{"/bin/sleep", "60"}, Dir: "/", Marks: []Mark{NewMark(SessionVar)}})
+	require.Nil(t, child)
+	require.ErrorContains(t, err, "can't read the process table")
+	require.NotErrorIs(t, err, fs.ErrNotExist, "the program is there, and no other would do better")
+	_, err = syscall.Wait4(-1, nil, 0, nil)
+	require.ErrorIs(t, err, syscall.ECHILD, "it is killed and reaped")
+	require.NoError(t, syscall.Unmount("/proc", 0))
 }

@@ -4,7 +4,6 @@ package procscan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -154,10 +153,16 @@ func identify(l *leader, pid int) (Identity, error) {
 	if err != nil {
 		discard(pid)
 		l.close()
-		return Identity{}, errors.Join(errors.New("can't read the process table"), err)
+		return Identity{}, &blindError{err}
 	}
 	return st.Identity, nil
 }
+
+// blindError says that a child could not be identified. Its cause isn't unwrapped: that
+// a file of /proc is missing says nothing about the program.
+type blindError struct{ cause error }
+
+func (e *blindError) Error() string { return "can't read the process table: " + e.cause.Error() }
 
 // discard ends a child that can't be used.
 func discard(pid int) {

@@ -11,8 +11,9 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 )
 
-// blind hides /proc from the watcher: both are in a mount namespace of their own.
-const blind = "mount -t tmpfs none /proc && touch blind && sleep 600"
+// blind hides /proc from the watcher, once that has seen its child: both are in a mount
+// namespace of their own.
+const blind = "touch up && until [ -e seen ]; do sleep 0.1; done && mount -t tmpfs none /proc && sleep 600"
 
 func TestWatcherThatCanNotSeeEndsTheBuildAndSaysWhy(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -29,7 +30,8 @@ func TestWatcherThatCanNotSeeEndsTheBuildAndSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 	w.Path, w.Args = path, append([]string{"unshare", "--mount", "--", program}, w.Args[1:]...)
 	require.NoError(t, w.Start())
-	await(t, dir, "blind")
+	await(t, dir, "up")
+	write(t, 0o644, "", dir, "seen")
 	assert.Error(t, w.Wait())
 	assert.Equal(t, 125, w.ProcessState.ExitCode(), w.stderr.String())
 	look, err := procscan.Members(t.Context(), w.mark)
