@@ -47,6 +47,7 @@ type process struct {
 	batch     []any // what the runner took, and how far it has come with it
 	next      int
 	inHand    *answer
+	after     turn // has the runner next; touched in the turn alone
 }
 
 func (p *process) PID() *actor.PID { return p.self.handle.pid }
@@ -66,7 +67,22 @@ func (p *process) Invoke(batch []actor.Envelope) {
 }
 
 // Send takes a message that was addressed by a Ref.
-func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) { p.post(msg) }
+func (p *process) Send(_ *actor.PID, msg any, _ *actor.PID) {
+	handed, ok := msg.(forwarded)
+	if !ok {
+		p.post(msg)
+		return
+	}
+	if p.mail.put(handed.msg) {
+		handed.by.follow(p)
+	}
+}
+
+// forwarded is a message on its way from an actor that is in its turn.
+type forwarded struct {
+	msg any
+	by  *process
+}
 
 func (p *process) post(msg any) {
 	if p.mail.put(msg) {
@@ -74,22 +90,42 @@ func (p *process) post(msg any) {
 	}
 }
 
+// follow has t run after this turn, on its runner. That has room for one.
+func (p *process) follow(t turn) {
+	if p.after != nil {
+		p.self.sys.runners.start(t)
+		return
+	}
+	p.after = t
+}
+
+// spread lets another runner have what was to follow: this turn goes on.
+func (p *process) spread() {
+	if t := p.after; t != nil {
+		p.after = nil
+		p.self.sys.runners.start(t)
+	}
+}
+
 // run is one turn: it handles what the mailbox holds until it is empty. It goes on
 // where a Goexit has cut the turn before off.
-func (p *process) run() {
+func (p *process) run() (next turn) {
 	for {
 		for p.next < len(p.batch) {
+			p.spread()
 			msg := p.batch[p.next]
 			p.next++
 			p.handle(msg)
 		}
 		spent := p.batch
 		p.batch, p.next = nil, 0
+		after := p.after
+		p.after = nil
 		batch, some := p.mail.take(spent)
 		if !some {
-			return // another runner may be at work from here on
+			return after // another runner may be at work on this from here on
 		}
-		p.batch = batch
+		p.batch, p.after = batch, after
 	}
 }
 

@@ -6,8 +6,10 @@ import "sync"
 // time are of no use, and each holds the memory of its stack.
 const maxParked = 16
 
-// turn is what a runner does at a stretch: an actor's messages, or a worker's work.
-type turn interface{ run() }
+// turn is what a runner does at a stretch: an actor's messages, or a worker's work. It
+// may give the turn that the runner has next, where there would else be another to wake:
+// that costs more than most turns.
+type turn interface{ run() (next turn) }
 
 // runners are the goroutines of a system. One that has finished a turn parks and takes
 // the next: starting a goroutine costs little, but its small stack is then grown, by
@@ -37,7 +39,9 @@ func (r *runners) loop(t turn) {
 	growStack()
 	more := make(chan turn, 1)
 	for some := true; some; t, some = <-more {
-		t.run()
+		for next := t; next != nil; {
+			next = next.run()
+		}
 		if !r.park(more) {
 			return
 		}

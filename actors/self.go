@@ -10,7 +10,8 @@ import (
 )
 
 // Self is what an actor has of itself: its address, its workers, its timers and
-// its children. It is safe to use from a worker, but for Spawn and Go.
+// its children. It is safe to use from a worker, but for Spawn, Go and
+// Forward.
 type Self struct {
 	sys    *System
 	handle *Handle
@@ -55,6 +56,15 @@ func (s *Self) Workers() int { return s.out }
 func (s *Self) Send(to messages.Ref, msg any) {
 	if to != nil {
 		s.sys.engine.Send(to, msg)
+	}
+}
+
+// Forward sends as Send does, and lets the receiver have its turn when this one is over,
+// on the same goroutine: that costs less than to wake another. It is for what a caller
+// waits for. It is called only from the actor's own goroutine.
+func (s *Self) Forward(to messages.Ref, msg any) {
+	if to != nil {
+		s.sys.engine.Send(to, forwarded{msg, s.handle.actor})
 	}
 }
 

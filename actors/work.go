@@ -29,7 +29,7 @@ type answer struct {
 func Go[T any](s *Self, ctx context.Context, work func(context.Context) (T, error),
 	toMessage func(T, error) any, undelivered func(T)) {
 	s.out++
-	s.sys.runners.start(&worker[T]{s, ctx, work, toMessage, undelivered})
+	s.handle.actor.follow(&worker[T]{s, ctx, work, toMessage, undelivered})
 }
 
 // worker is one piece of blocking work.
@@ -41,7 +41,7 @@ type worker[T any] struct {
 	undelivered func(T)
 }
 
-func (w *worker[T]) run() {
+func (w *worker[T]) run() (next turn) {
 	var value T
 	var err error
 	normal := false
@@ -49,14 +49,21 @@ func (w *worker[T]) run() {
 		if !normal {
 			err = workerFault(w.self, recover())
 		}
-		w.self.handle.Send(&answer{msg: w.toMessage(value, err), undelivered: func() {
+		msg := &answer{msg: w.toMessage(value, err), undelivered: func() {
 			if w.undelivered != nil {
 				w.undelivered(value)
 			}
-		}})
+		}}
+		switch p := w.self.handle.actor; {
+		case !normal:
+			p.post(msg) // after a Goexit there is no runner any more
+		case p.mail.put(msg):
+			next = p
+		}
 	}()
 	value, err = w.work(w.ctx)
 	normal = true
+	return nil
 }
 
 func workerFault(s *Self, cause any) error {

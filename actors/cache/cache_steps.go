@@ -52,7 +52,7 @@ func (c *cache) carryOut(decisions []decision) {
 func (c *cache) grant(claim *claim) {
 	claim.clocks.stop()
 	claim.clocks = clocks{}
-	c.self.Send(claim.row.entry, messages.Lease{Op: claim.op})
+	c.self.Forward(claim.row.entry, messages.Lease{Op: claim.op})
 }
 
 func (c *cache) spawnEntry(r *row) {

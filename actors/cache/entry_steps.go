@@ -49,7 +49,7 @@ func (e *entry) forward(op messages.Operation, id messages.OperationID) {
 		e.forwarded = make(map[messages.OperationID]messages.Operation)
 	}
 	e.forwarded[id] = op
-	e.child.Send(op)
+	e.self.Forward(e.child.Ref(), op)
 }
 
 func (e *entry) settled(msg messages.Settled) {

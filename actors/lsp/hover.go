@@ -28,26 +28,47 @@ func (c *Client) Hover(ctx context.Context, doc Source, p Position) (Hover, erro
 	if err != nil {
 		return Hover{}, err
 	}
-	var h *struct {
-		Contents json.RawMessage `json:"contents"`
-		Range    *wireRange      `json:"range"`
-	}
-	malformed := &MalformedError{Method: "result of " + method, Want: "contents and a range, or null"}
-	if json.Unmarshal(result, &h) != nil {
-		return Hover{}, malformed
-	}
-	if h == nil {
-		return Hover{}, nil
-	}
-	hover, ok := parseContents(h.Contents)
+	h, ok := parseHover(result)
 	if !ok || h.Range != nil && !h.Range.valid() {
-		return Hover{}, malformed
+		return Hover{}, &MalformedError{Method: "result of " + method, Want: "contents and a range, or null"}
 	}
 	if h.Range != nil {
 		r := rangeFromServer(doc.Text, h.Range.value(), c.caps.encoding)
-		hover.Range = &r
+		h.said.Range = &r
 	}
-	return hover, nil
+	return h.said, nil
+}
+
+// wireHover is a hover as a server wrote it.
+type wireHover struct {
+	said  Hover // without its range
+	Range *wireRange
+}
+
+// parseHover reads a result. Nearly always its contents are MarkupContent, which is
+// read at a stretch: on a warm server each pass over the text counts.
+func parseHover(result json.RawMessage) (h wireHover, ok bool) {
+	var markup *struct {
+		Contents hoverPart  `json:"contents"`
+		Range    *wireRange `json:"range"`
+	}
+	if json.Unmarshal(result, &markup) == nil {
+		if markup == nil {
+			return wireHover{}, true
+		}
+		if said, ok := markup.Contents.hover(); ok {
+			return wireHover{said, markup.Range}, true
+		}
+	}
+	var other struct {
+		Contents json.RawMessage `json:"contents"`
+		Range    *wireRange      `json:"range"`
+	}
+	if json.Unmarshal(result, &other) != nil {
+		return wireHover{}, false
+	}
+	said, ok := parseContents(other.Contents)
+	return wireHover{said, other.Range}, ok
 }
 
 // placeParams are LSP's TextDocumentPositionParams.
@@ -99,16 +120,26 @@ func parsePart(raw json.RawMessage) (Hover, bool) {
 		err := json.Unmarshal(raw, &text)
 		return Hover{Text: text, Markdown: true}, err == nil
 	}
-	var part struct {
-		Kind     string  `json:"kind"`
-		Language *string `json:"language"`
-		Value    *string `json:"value"`
-	}
-	if json.Unmarshal(raw, &part) != nil || part.Value == nil {
+	var part hoverPart
+	if json.Unmarshal(raw, &part) != nil {
 		return Hover{}, false
 	}
-	if part.Language != nil && *part.Value != "" {
-		return Hover{Text: "```" + *part.Language + "\n" + *part.Value + "\n```", Markdown: true}, true
+	return part.hover()
+}
+
+// hoverPart is a MarkupContent or, with a language, a MarkedString.
+type hoverPart struct {
+	Kind     string  `json:"kind"`
+	Language *string `json:"language"`
+	Value    *string `json:"value"`
+}
+
+func (p hoverPart) hover() (Hover, bool) {
+	switch {
+	case p.Value == nil:
+		return Hover{}, false
+	case p.Language != nil && *p.Value != "":
+		return Hover{Text: "```" + *p.Language + "\n" + *p.Value + "\n```", Markdown: true}, true
 	}
-	return Hover{Text: *part.Value, Markdown: part.Kind != "plaintext"}, true
+	return Hover{Text: *p.Value, Markdown: p.Kind != "plaintext"}, true
 }
