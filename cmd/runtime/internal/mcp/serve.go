@@ -52,6 +52,7 @@ func Serve(ctx context.Context, runtime Runtime, version string, input io.Reader
 	server := sdk.NewServer(&sdk.Implementation{Name: "hearth", Version: version}, &sdk.ServerOptions{
 		Logger: log, Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
+	server.AddReceivingMiddleware(withoutNulls)
 	a.addTools(server)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -99,6 +99,23 @@ func TestToolsAskTheRuntimeForWhatTheySay(t *testing.T) {
 	assert.Contains(t, got[3], `\"method\": \"daemon.status\"`)
 }
 
+func TestEachParameterHasOneTypeByItsName(t *testing.T) {
+	got := session(t, &fakeRuntime{}, initialize+`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n")
+	var list struct {
+		Tools []struct {
+			Name        string
+			InputSchema struct{ Properties map[string]struct{ Type any } }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(got[2]), &list))
+	require.NotEmpty(t, list.Tools)
+	for _, tool := range list.Tools {
+		for name, property := range tool.InputSchema.Properties {
+			assert.IsType(t, "", property.Type, "%s of %s", name, tool.Name)
+		}
+	}
+}
+
 func TestAToolsErrorIsItsResult(t *testing.T) {
 	f := &fakeRuntime{run: func(context.Context, messages.Snippet) (messages.RunReport, error) {
 		return messages.RunReport{}, &messages.RunError{Sent: true, Err: errors.New("it died")}
@@ -106,13 +123,16 @@ func TestAToolsErrorIsItsResult(t *testing.T) {
 	got := session(t, f, initialize+call(2, "run_code", `{"project_dir":"/p","code":"x"}`)+
 		call(3, "hover", `{"project_dir":"/p","file_path":"a","line":0,"character":0}`)+
 		call(4, "run_code", `{"project_dir":"/p","code":"x","timeout":0}`)+call(5, "run_code", `{"project_dir":"/p"}`)+
-		call(6, "check_file", `{"project_dir":"/p","file_path":"a","verbose":true}`))
+		call(6, "check_file", `{"project_dir":"/p","file_path":"a","verbose":true}`)+
+		call(7, "run_code", `{"project_dir":"/p","code":null}`)+call(8, "run_code", `null`))
 	assert.JSONEq(t, `{"content":[{"type":"text","text":"REPL error (execution outcome unknown; request not retried): it died"}]}`, got[2],
 		"the predecessor's text for whatever became of the code")
 	assert.Contains(t, got[3], "timed out waiting for a shared project slot: /p")
 	assert.Contains(t, got[3], `"isError":true`)
 	assert.Contains(t, got[4], "timeout must be a finite positive number or null")
 	assert.Contains(t, got[5], "code")
+	assert.Contains(t, got[7], `missing properties: [\"code\"]`)
+	assert.Contains(t, got[8], "missing properties")
 	assert.Contains(t, got[6], "No diagnostics", "what a tool doesn't know is ignored")
 }
 

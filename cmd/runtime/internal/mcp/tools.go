@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-f6977891/hearth/cmd/runtime/internal/render"
@@ -112,17 +111,6 @@ func (a *adapter) addTools(server *sdk.Server) {
 		func(ctx context.Context, in anyProject) (string, error) {
 			return a.json(ctx, wire.MethodStatus, wire.StatusParams{Project: in.Project})
 		})
-}
-
-// schema is that of a tool's parameters. Those that it doesn't know are ignored, as in
-// the socket's protocols: a model that adds one still gets its answer.
-func schema[In any]() *jsonschema.Schema {
-	s, err := jsonschema.For[In](nil)
-	if err != nil {
-		panic(err) // of a type in this file
-	}
-	s.AdditionalProperties = nil
-	return s
 }
 
 // add adds one tool, whose error is its result: the model is to read it.
