@@ -101,9 +101,13 @@ func (a *app) globalFlags(root *cobra.Command) {
 
 // load computes the settings in force.
 func (a *app) load() (config.Config, error) {
-	cfg, origins, err := config.Load(config.Sources{Flags: a.settings, ConfigFile: a.configFile, Environ: a.environ})
+	cfg, origins, err := config.Load(a.sources())
 	a.origins = origins
 	return cfg, err
+}
+
+func (a *app) sources() config.Sources {
+	return config.Sources{Flags: a.settings, ConfigFile: a.configFile, Environ: a.environ}
 }
 
 // print writes a command's result. A result that could not be written is a failure

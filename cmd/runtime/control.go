@@ -71,12 +71,14 @@ func (a *app) tree() *cobra.Command {
 
 // show prints what a running daemon says, as it said it or as text.
 func (a *app) show(ctx context.Context, method string, params, result any, text func(socket string) string) error {
-	return a.withDaemon(func(_ config.Config, c *client.Client) error {
+	return a.withRunning(func(_ config.Config, flaw error, c *client.Client) error {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		defer cancel()
 		var raw json.RawMessage
 		err := c.Call(ctx, method, params, &raw)
 		switch {
+		case errors.Is(err, client.ErrNotRunning) && flaw != nil:
+			return flaw
 		case errors.Is(err, client.ErrNotRunning):
 			return a.noDaemon(c.Socket())
 		case err != nil:
@@ -88,7 +90,7 @@ func (a *app) show(ctx context.Context, method string, params, result any, text 
 			return &messages.ProtocolError{Method: method, Message: "the daemon's result can't be read: " + err.Error()}
 		}
 		return a.print(text(c.Socket()))
-	}, client.WithoutStart())
+	})
 }
 
 // noDaemon says that none runs, which isn't an error and has an exit code.
@@ -121,7 +123,7 @@ func (a *app) stop() *cobra.Command {
 }
 
 func (a *app) runStop(ctx context.Context, now bool) error {
-	return a.withDaemon(func(cfg config.Config, c *client.Client) error {
+	return a.withRunning(func(cfg config.Config, flaw error, c *client.Client) error {
 		ctx, cancel := context.WithTimeout(ctx, cfg.StopTimeout+cfg.AbortGrace+answerTimeout)
 		defer cancel()
 		done := a.progress(ctx, c)
@@ -132,11 +134,13 @@ func (a *app) runStop(ctx context.Context, now bool) error {
 			return messages.Errorf(messages.KindTimeout, "the daemon still drains; hearth status shows what, hearth stop --now ends it")
 		case err != nil:
 			return err
+		case stopped.Running != nil && flaw != nil:
+			return flaw
 		case a.json:
 			return a.printJSON(stopped)
 		}
 		return a.print(stoppedText(stopped) + "\n")
-	}, client.WithoutStart())
+	})
 }
 
 func stoppedText(s client.Stopped) string {
@@ -150,15 +154,35 @@ func stoppedText(s client.Stopped) string {
 }
 
 // withDaemon gives a command its client.
-func (a *app) withDaemon(do func(config.Config, *client.Client) error, opts ...client.Option) error {
+func (a *app) withDaemon(do func(config.Config, *client.Client) error) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
 	}
-	c, err := a.client(cfg, opts...)
+	c, err := a.client(cfg)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	return do(cfg, c)
+}
+
+// withRunning gives a command the client of a daemon that runs already, which has its
+// settings: what is wrong with the configuration file is a flaw, told beside the result.
+// Where no daemon is found it is the answer, since the file may have had another place.
+func (a *app) withRunning(do func(cfg config.Config, flaw error, c *client.Client) error) error {
+	cfg, flaw, err := config.Salvage(a.sources())
+	if err != nil {
+		return err
+	}
+	c, err := a.client(cfg, client.WithoutStart())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = do(cfg, flaw, c)
+	if flaw != nil && err != flaw {
+		a.complain(fmt.Errorf("%w; the daemon at %s was asked all the same", flaw, c.Socket()))
+	}
+	return err
 }

@@ -23,7 +23,7 @@ type fileValues struct {
 }
 
 // readFile reads the config file, if there is one, and lays its profiles over the
-// built-in ones.
+// built-in ones. With an error it gives the values that could be read all the same.
 func (src Sources) readFile(c *Config, from Origins) (fileValues, error) {
 	path, named := src.filePath()
 	if path == "" {
@@ -43,12 +43,13 @@ func (src Sources) readFile(c *Config, from Origins) (fileValues, error) {
 	if _, err := toml.Decode(string(text), &tree); err != nil {
 		return fileValues{}, &messages.ConfigError{Setting: "config file", Value: path, Want: "TOML: " + err.Error()}
 	}
-	if err := c.overlayLanguages(tree["languages"], path, from); err != nil {
-		return fileValues{}, err
-	}
+	languages := tree["languages"]
 	delete(tree, "languages")
 	file := fileValues{path: path, values: map[string]any{}}
 	flatten(tree, "", file.values)
+	if err := c.overlayLanguages(languages, path, from); err != nil {
+		return file, err
+	}
 	return file, unknown(file.values, path)
 }
 

@@ -27,43 +27,92 @@ type Origins map[string]string
 // given has to be valid, also where something else is laid over it: a mistake that
 // shows only on the day when its cover is removed helps nobody.
 func Load(src Sources) (Config, Origins, error) {
+	l := src.load()
+	switch {
+	case l.flaw != nil:
+		return Config{}, nil, l.flaw
+	case l.err != nil:
+		return Config{}, nil, l.err
+	}
+	return l.config, l.origins, l.config.Validate()
+}
+
+// Salvage is Load for those who only want to reach a daemon that runs already: what has
+// become wrong with the config file must keep nobody from stopping it. That is flaw; the
+// Config has all else. What is wrong with a flag or a variable is err, as Load's.
+func Salvage(src Sources) (c Config, flaw, err error) {
+	l := src.load()
+	if l.err != nil {
+		return Config{}, nil, l.err
+	}
+	if tooLong := checkSocketLength(l.config.RuntimeDir, "runtime_dir"); tooLong != nil {
+		if l.origins["runtime_dir"] != l.path {
+			return Config{}, nil, tooLong
+		}
+		l.config.RuntimeDir, l.flaw = "", tooLong // no daemon can run there
+	}
+	if l.flaw == nil {
+		l.flaw = l.config.Validate()
+	}
+	return l.config, l.flaw, nil
+}
+
+// loaded is what the sources give, laid over each other.
+type loaded struct {
+	config  Config
+	origins Origins
+	path    string // of the config file; empty: there is none
+	flaw    error  // the first thing that is wrong with the config file
+	err     error  // and with the others
+}
+
+// load reads on where something is wrong.
+func (src Sources) load() (l loaded) {
 	if src.Environ == nil {
 		src.Environ = func(string) string { return "" }
 	}
 	if src.RAM == 0 {
 		src.RAM = machineRAM()
 	}
-	c := Config{
+	l.config = Config{
 		RAM:               src.RAM,
 		Languages:         BuiltinLanguages(),
 		DefaultRuntimeDir: defaultRuntimeDir(src.Environ("XDG_RUNTIME_DIR")),
 	}
-	from := Origins{}
-	values, err := src.readFile(&c, from)
-	if err != nil {
-		return Config{}, nil, err
-	}
+	l.origins = Origins{}
+	var file fileValues
+	file, l.flaw = src.readFile(&l.config, l.origins)
+	l.path = file.path
 	for _, s := range settings {
-		s.fill(&c)
-		if err := s.load(&c, src, values, from); err != nil {
-			return Config{}, nil, err
+		s.fill(&l.config)
+		if err := s.fromFile(&l.config, file, l.origins); l.flaw == nil {
+			l.flaw = err
+		}
+		if err := s.fromCaller(&l.config, src, l.origins); l.err == nil {
+			l.err = err
 		}
 	}
-	if err := unknown(src.Flags, "flag"); err != nil {
-		return Config{}, nil, err
+	if l.err == nil {
+		l.err = unknown(src.Flags, "flag")
 	}
-	return c, from, c.Validate()
+	return l
 }
 
-// load lays one setting's sources over its default, least first.
-func (s setting) load(c *Config, src Sources, file fileValues, from Origins) error {
-	if value, ok := file.values[s.key]; ok {
-		text, plain := scalarText(value)
-		if !plain || !s.set(c, text) {
-			return s.refuse(file.path, text)
-		}
-		from[s.key] = file.path
+func (s setting) fromFile(c *Config, file fileValues, from Origins) error {
+	value, ok := file.values[s.key]
+	if !ok {
+		return nil
 	}
+	text, plain := scalarText(value)
+	if !plain || !s.set(c, text) {
+		return s.refuse(file.path, text)
+	}
+	from[s.key] = file.path
+	return nil
+}
+
+// fromCaller lays a setting's variable, and its flag over that.
+func (s setting) fromCaller(c *Config, src Sources, from Origins) error {
 	if v, text, ok := s.variable(src.Environ); ok {
 		if !v.set(c, text) {
 			return s.refuse(v.name, text)

@@ -204,3 +204,45 @@ func TestUnknownFlagsAreRefused(t *testing.T) {
 	_, _, err := load(t, nil, map[string]string{"idel": "1"}, "")
 	assert.Contains(t, refused(t, err).Setting, "idel")
 }
+
+func TestSalvageReadsAllButWhatIsWrongWithTheFile(t *testing.T) {
+	for file, runtimeDir := range map[string]string{
+		"runtime_dir = '/r'\nidle = 'soon'":                      "/r",
+		"runtime_dir = '/r'\nidel = 1":                           "/r",
+		"runtime_dir = '/r'\n[languages.go]\nmarker = ['x']":     "/r",
+		"runtime_dir = '/r'\nresponse_timeout = 1":               "/r",
+		"runtime_dir = '/r'\n[languages.go]\nmarkers = []":       "/r",
+		"runtime_dir = '/r'\nidle = = 1":                         "/run/user/7/hearth",
+		"runtime_dir = './r'":                                    "/run/user/7/hearth",
+		"runtime_dir = '/" + strings.Repeat("r", 100) + "'":      "/run/user/7/hearth",
+		"runtime_dir = '/r'\nstop_timeout = true\nabort_grace=7": "/r",
+	} {
+		src := Sources{RAM: 64 * GiB, Environ: environ(map[string]string{"XDG_RUNTIME_DIR": "/run/user/7"}),
+			ConfigFile: write(t, filepath.Join(t.TempDir(), "hearth.toml"), file)}
+		_, _, want := Load(src)
+		c, flaw, err := Salvage(src)
+		require.NoError(t, err, file)
+		assert.Equal(t, refused(t, want), refused(t, flaw), file)
+		assert.Equal(t, runtimeDir, c.Dir(), file)
+		src.Flags = map[string]string{"runtime_dir": "/flag"}
+		c, flaw, err = Salvage(src)
+		require.NoError(t, err, file)
+		if !strings.Contains(file, "/rrr") { // over which the flag is laid
+			assert.Error(t, flaw, file)
+		}
+		assert.Equal(t, "/flag", c.Dir(), file)
+	}
+}
+
+func TestSalvageRefusesWhatIsWrongElsewhere(t *testing.T) {
+	broken := write(t, filepath.Join(t.TempDir(), "hearth.toml"), "idle = = 1")
+	for _, src := range []Sources{
+		{Flags: map[string]string{"idle": "soon"}}, {Flags: map[string]string{"idel": "1"}},
+		{Environ: environ(map[string]string{"HEARTH_IDLE": "soon"})},
+		{Environ: environ(map[string]string{"HEARTH_RUNTIME_DIR": "/" + strings.Repeat("r", 100)})},
+	} {
+		src.RAM, src.ConfigFile = 64*GiB, broken
+		_, _, err := Salvage(src)
+		refused(t, err)
+	}
+}

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -226,4 +227,48 @@ func processes(t *testing.T) map[int]bool {
 		}
 	}
 	return found
+}
+
+// TestAFileThatIsBrokenMeanwhileKeepsNobodyFromStoppingTheDaemon has files of which the
+// daemon's place is known and not known.
+func TestAFileThatIsBrokenMeanwhileKeepsNobodyFromStoppingTheDaemon(t *testing.T) {
+	h := newHome(t, options{})
+	for _, text := range []string{"idle = \"soon\"\n", "idle = = 1\n"} {
+		pid := h.start().PID
+		broken := h.withConfig(text)
+		for _, command := range []string{"status", "tree"} {
+			got := h.runIn(broken, command)
+			assert.Zero(t, got.code, "%s: %s", command, got.stderr)
+			assert.NotEmpty(t, got.stdout)
+			assert.Regexp(t, `^hearth: [^\n]*; the daemon at \S+ was asked all the same\n$`, got.stderr)
+		}
+		got := h.runIn(broken, "check", h.file())
+		assert.Equal(t, 2, got.code, "what may start a daemon is refused")
+		got = h.runIn(broken, "stop")
+		assert.Equal(t, fmt.Sprintf("stopped (pid %d)\n", pid), got.stdout, got.stderr)
+		assert.Zero(t, got.code)
+		for _, command := range []string{"status", "tree", "stop"} {
+			got := h.runIn(broken, command)
+			assert.Equal(t, 2, got.code, "%s: it may be that the file had another place", command)
+			assert.Empty(t, got.stdout)
+			assert.Regexp(t, `^hearth: [^\n]*config[^\n]*\n$`, got.stderr)
+		}
+	}
+	socket := filepath.Join(filepath.Dir(h.dir), "own", "s.sock")
+	require.NoError(t, os.Mkdir(filepath.Dir(socket), 0o700))
+	require.Zero(t, h.hearth("--socket", socket, "start").code)
+	got := h.runIn(h.withConfig("idle = = 1\n"), "--socket", socket, "stop")
+	assert.Zero(t, got.code, got.stderr)
+}
+
+// withConfig is the home's environment with another configuration file.
+func (h *home) withConfig(text string) []string {
+	return h.with("HEARTH_CONFIG=" + standins.WriteFile(h.t, filepath.Join(h.t.TempDir(), "config.toml"), text))
+}
+
+func (h *home) runIn(env []string, args ...string) outcome {
+	h.t.Helper()
+	c := h.command(args...)
+	c.Env = env
+	return h.run(c)
 }
