@@ -136,7 +136,7 @@ func (d *served) run(ctx context.Context) error {
 	d.settings = describe(d.cfg, d.app.origins)
 	server := rpc.New(rpc.Options{Config: d.cfg, Ping: d.ping, Shutdown: d.shutdown, Log: d.log})
 	go server.Serve(d.listener.UnixListener)
-	runtime, err := supervisor.Start(ctx, d.cfg, supervisor.WithLogger(d.log), supervisor.WithGuard(),
+	runtime, err := supervisor.Start(ctx, withPathHint(d.cfg), supervisor.WithLogger(d.log), supervisor.WithGuard(),
 		supervisor.WithContainment(), supervisor.WithSubreaper(children))
 	if err != nil {
 		d.end(server)

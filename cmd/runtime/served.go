@@ -2,8 +2,11 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -70,6 +73,30 @@ func (d *served) notify(state string) {
 	if err != nil {
 		d.log.Warn("cannot tell the service manager", "state", state, "reason", err)
 	}
+}
+
+// pathHint is for a program that the daemon doesn't find, and a caller perhaps does.
+const pathHint = "the daemon has the PATH of whoever started it: hearth stop lets the next call start one with the PATH of today"
+
+// withPathHint adds it to how the programs that are looked up in PATH are installed.
+func withPathHint(cfg config.Config) config.Config {
+	cfg.Languages = maps.Clone(cfg.Languages)
+	for name, language := range cfg.Languages {
+		install := make(map[string]string)
+		for _, command := range slices.Concat(language.Server.Commands, []config.Command{language.REPL.Command, language.REPL.HeaderCommand}) {
+			if len(command) == 0 || filepath.IsAbs(command[0]) {
+				continue
+			}
+			hint := pathHint
+			if known, ok := language.InstallHint(command[0]); ok {
+				hint = known + "; " + pathHint
+			}
+			install[command[0]] = hint
+		}
+		language.Install = install
+		cfg.Languages[name] = language
+	}
+	return cfg
 }
 
 // describe is what status says of the settings: the predecessor's names, and all by

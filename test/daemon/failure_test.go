@@ -1,10 +1,14 @@
 package daemon_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/script"
 )
 
@@ -29,4 +33,40 @@ func TestAChildThatDiesIsExitCode3WithItsLastWords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAProgramThatTheDaemonDoesNotFindMayBeInTodaysPath has one that is installed after
+// the daemon's start, in a directory that came into PATH with it.
+func TestAProgramThatTheDaemonDoesNotFindMayBeInTodaysPath(t *testing.T) {
+	h := newHome(t, options{settings: `
+[languages.late]
+markers = ["fake.toml"]
+extensions = [".late"]
+lsp.command = "late-server"
+[languages.gone]
+markers = ["fake.toml"]
+extensions = [".gone"]
+lsp.command = "/nowhere/server"`})
+	for _, name := range []string{"a.late", "a.gone"} {
+		standins.WriteFile(t, filepath.Join(h.project, name), "word\n")
+	}
+	h.start()
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(standins.Build(t).LSP, filepath.Join(dir, "late-server")))
+	check := h.command("check", "a.late")
+	check.Env = h.with("PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH"))
+	got := h.run(check)
+	assert.Equal(t, 3, got.code)
+	assert.Regexp(t, `^hearth: a\.late: cannot start late-server [^\n]*the PATH of whoever started it: hearth stop lets [^\n]*\n$`, got.stderr)
+	got = h.hearth("check", "a.gone")
+	assert.Equal(t, 3, got.code)
+	assert.NotContains(t, got.stderr, "PATH")
+	got = h.hearth("--embedded", "check", "a.late")
+	assert.Equal(t, 3, got.code)
+	assert.NotContains(t, got.stderr, "hearth stop")
+
+	require.Zero(t, h.hearth("stop").code)
+	again := h.command("check", "a.late")
+	again.Env = check.Env
+	assert.Zero(t, h.run(again).code)
 }
