@@ -109,6 +109,14 @@ def send(reply):
         view = view[os.write(replies, view):]
 
 
+def name_of(count):
+    """The code's name in a traceback. The first request warms up; more than one run
+    is for a child that serves many, where one may call what another has defined."""
+    if count == 0:
+        return "<warm-up>"
+    return "<run>" if count == 1 else "<run %d>" % count
+
+
 def serve():
     main = types.ModuleType("__main__")
     main.__builtins__ = builtins
@@ -117,13 +125,13 @@ def serve():
     sys.argv = [""]
     out_raw, out = stream(1)
     err_raw, err = stream(2)
-    for count, line in enumerate(requests, 1):
+    for count, line in enumerate(requests):
         out_raw.parts.clear()
         err_raw.parts.clear()
         Capture.size = 0
         sys.stdout = sys.__stdout__ = out
         sys.stderr = sys.__stderr__ = err
-        reply = attempt(json.loads(line)["code"], "<run %d>" % count, main.__dict__)
+        reply = attempt(json.loads(line)["code"], name_of(count), main.__dict__)
         if os.getpid() != driver:
             os._exit(0)  # a fork that came back here must not answer as well
         reply["stdout"], reply["stderr"] = out_raw.take(), err_raw.take()

@@ -98,13 +98,13 @@ func TestPythonAnswersAsASessionDoes(t *testing.T) {
 
 func TestPythonErrorsAreTracebacksOfTheCodeAlone(t *testing.T) {
 	p := newPython(t)
-	p.run(t, "def f():\n    return 1 / 0") // <run 2>, behind the warm-up
+	p.run(t, "def f():\n    return 1 / 0") // <run>, the first behind the warm-up
 	for _, c := range []struct {
 		code  string
 		parts []string
 	}{
-		{"f()", []string{`File "<run 3>", line 1, in <module>`, `File "<run 2>", line 2, in f`, "return 1 / 0", "ZeroDivisionError: division by zero"}},
-		{"x +", []string{`File "<run 4>", line 1`, "SyntaxError: invalid syntax"}},
+		{"f()", []string{`File "<run 2>", line 1, in <module>`, `File "<run>", line 2, in f`, "return 1 / 0", "ZeroDivisionError: division by zero"}},
+		{"x +", []string{`File "<run 3>", line 1`, "SyntaxError: invalid syntax"}},
 		{"raise KeyboardInterrupt", []string{"KeyboardInterrupt"}},
 		{"import os\nos.kill(os.getpid(), 2)\nwhile True: pass", []string{"KeyboardInterrupt"}},
 		{"input()", []string{"EOFError"}},

@@ -72,9 +72,9 @@ func TestRunRunsCodeInTheProjectsREPL(t *testing.T) {
 	assert.Equal(t, "Stderr:\nhello\nResult: 42\n", c.stdout.String())
 
 	c = hearth(t, dir, inPath(python), "run", "-")
-	c.Stdin = strings.NewReader("1 / 0\n")
+	c.Stdin = strings.NewReader("x = 1\n\nx / 0\n")
 	assert.Equal(t, 1, c.run(t), c.stderr.String())
-	assert.Contains(t, c.stdout.String(), "ZeroDivisionError")
+	assert.Regexp(t, `File "<run>", line 3, in <module>\n +x / 0\n(?s:.*)ZeroDivisionError`, c.stdout.String())
 	assert.Empty(t, c.stderr.String())
 }
 
