@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,17 +40,23 @@ var errFindings = errors.New("the code has errors")
 
 // execute runs one command and gives the program's exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	out := &output{to: a.stdout}
+	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if errors.Is(err, errFindings) {
-		return 1
-	}
-	if status := exitStatus(0); errors.As(err, &status) {
+	switch status := exitStatus(0); {
+	case errors.As(err, &status):
 		return int(status)
-	}
-	if err != nil {
+	case out.unread:
+		return exitUnread
+	case errors.Is(err, errFindings):
+		return 1
+	case err != nil:
 		a.complain(err)
+		if !out.used && asksJSON(args) {
+			_ = a.printJSON(failure{failureDetail{messages.KindOf(err).String(), err.Error()}}) // the code says it too
+		}
 	}
 	return wire.ExitCode(err)
 }
@@ -108,24 +113,6 @@ func (a *app) load() (config.Config, error) {
 
 func (a *app) sources() config.Sources {
 	return config.Sources{Flags: a.settings, ConfigFile: a.configFile, Environ: a.environ}
-}
-
-// print writes a command's result. A result that could not be written is a failure
-// of the command: whoever reads it has only a part.
-func (a *app) print(text string) error {
-	if _, err := io.WriteString(a.stdout, text); err != nil {
-		return messages.Errorf(messages.KindInternal, "cannot write the result: %w", err)
-	}
-	return nil
-}
-
-// printJSON writes a command's result for programs.
-func (a *app) printJSON(value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return messages.Errorf(messages.KindInternal, "cannot write the result: %w", err)
-	}
-	return a.print(string(text) + "\n")
 }
 
 // knownCommand refuses a command that doesn't exist; without one there is help.

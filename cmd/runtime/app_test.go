@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -125,6 +126,33 @@ func TestBadInputIsOneLineAndStartsNothing(t *testing.T) {
 		assert.Empty(t, got.stdout, "%v", args)
 		assert.Regexp(t, `^hearth: [^\n]+\n$`, got.stderr, "%v", args)
 	}
+}
+
+func TestAFailureIsOneJSONValueToo(t *testing.T) {
+	project(t, goProject)
+	failed := func(kind, message string) string {
+		return fmt.Sprintf(`{"error":{"kind":%q,"message":%q}}`, kind, message)
+	}
+	const unknown = "unknown flag: --bogus"
+	for _, c := range []struct {
+		args []string
+		err  error
+		code int
+		want string
+	}{
+		{[]string{"hover", "a.go", "--json"}, nil, 2, failed("invalid", `"a.go" is not a place; want FILE:LINE:COLUMN, such as main.go:12:5`)},
+		{[]string{"hover", "--bogus", "--json"}, nil, 2, failed("invalid", unknown)},
+		{[]string{"--json", "--bogus", "hover"}, nil, 2, failed("invalid", unknown)},
+		{[]string{"hover", "a.go:1:1", "--json"}, &messages.TimeoutError{After: time.Second}, 4, failed("timeout", "timed out after 1s")},
+		{[]string{"hover", "a.go:1:1", "--json"}, errors.New("a\nb"), 3, failed("internal", "a\nb")},
+	} {
+		got := hearth(t, &fakeEngine{err: c.err}, "", c.args...)
+		assert.Equal(t, c.code, got.code, "%v", c.args)
+		assert.JSONEq(t, c.want, got.stdout, "%v", c.args)
+		assert.Regexp(t, `^hearth: [^\n]+\n$`, got.stderr, "%v", c.args)
+	}
+	got := hearth(t, &fakeEngine{}, "", "watch", "--bogus", "--", "make", "--json")
+	assert.Empty(t, got.stdout, "that was make's")
 }
 
 func TestARefusedFileIsSaidToBeWhatItIs(t *testing.T) {

@@ -3,7 +3,8 @@
 // A tour:
 //
 //   - main.go builds an app and runs it; app.go holds the root command, the flags that
-//     all commands have, and how an error becomes one line and an exit code.
+//     all commands have, and how an error becomes one line and an exit code; output.go
+//     writes results.
 //   - One file a verb: check.go, hover.go, run.go, demo.go, doctor.go, config.go,
 //     version.go, mcp.go, serve.go; control.go has start, status, tree and stop; wait.go
 //     is the hidden child of the demo.
@@ -24,6 +25,7 @@
 //
 // Standard output carries results alone, so that it can be piped; everything else
 // goes to standard error. Exit codes: 0 done, 1 the code has errors, 2 wrong usage,
-// 3 the runtime failed, 4 busy, timed out or interrupted; watch has those of the
+// 3 the runtime failed, 4 busy, timed out or interrupted, 141 nobody reads the output;
+// watch has those of the
 // command, and of GNU timeout and shells: 124, 125, 126, 127.
 package main
