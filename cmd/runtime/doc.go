@@ -26,6 +26,5 @@
 // Standard output carries results alone, so that it can be piped; everything else
 // goes to standard error. Exit codes: 0 done, 1 the code has errors, 2 wrong usage,
 // 3 the runtime failed, 4 busy, timed out or interrupted, 141 nobody reads the output;
-// watch has those of the
-// command, and of GNU timeout and shells: 124, 125, 126, 127.
+// watch has those of the command, and of GNU timeout and shells: 124, 125, 126, 127.
 package main

@@ -16,6 +16,9 @@ const (
 	progressPatience = 100 * time.Millisecond // for the engine to say what it does
 )
 
+// clearLine empties a terminal's line and begins it anew.
+const clearLine = "\r\x1b[K"
+
 // progress shows, at a terminal, what a command waits for and for how long. The
 // function that it gives ends that and clears the line.
 func (a *app) progress(ctx context.Context, eng engine) (stop func()) {
@@ -65,7 +68,7 @@ func (l *progressLine) paint() {
 	if len(line) >= l.width { // a line that wraps could not be painted over
 		line = line[:l.width-1]
 	}
-	fmt.Fprintf(l.out, "\r\x1b[K%s", string(line))
+	fmt.Fprint(l.out, clearLine+string(line))
 	l.painted = true
 	l.timer.Reset(progressInterval)
 }
@@ -77,6 +80,6 @@ func (l *progressLine) clear() {
 	l.over = true
 	l.timer.Stop()
 	if l.painted {
-		fmt.Fprint(l.out, "\r\x1b[K")
+		fmt.Fprint(l.out, clearLine)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -34,10 +35,23 @@ func (a *app) client(cfg config.Config, opts ...client.Option) (*client.Client, 
 	if a.socket != "" {
 		opts = append(opts, client.WithSocket(a.socket))
 	}
+	if a.width > 0 {
+		opts = append(opts, client.WithStarted(a.sayStarted))
+	}
 	if install.Temporary() { // it can use a daemon, and not be one
 		opts = append(opts, client.WithoutStart())
 	}
 	return client.New(cfg, opts...)
+}
+
+// sayStarted tells a person at a terminal what their command leaves running. It comes
+// over the line of progress, which is painted again.
+func (a *app) sayStarted(pid int) {
+	stop := "hearth stop"
+	if a.socket != "" {
+		stop = "hearth --socket " + a.socket + " stop"
+	}
+	fmt.Fprintf(a.stderr, clearLine+"hearth: started the shared daemon (process %d); `%s` ends it\n", pid, stop)
 }
 
 // daemonArguments hand the settings that this command was given to a daemon that it

@@ -57,7 +57,7 @@ func (w *watchLine) show(text string) {
 		line = line[:w.app.width-1]
 	}
 	if text = string(line); text != w.shown {
-		fmt.Fprintf(w.app.stderr, "\r\x1b[K%s\r", text)
+		fmt.Fprintf(w.app.stderr, clearLine+"%s\r", text)
 		w.shown = text
 	}
 }

@@ -37,6 +37,7 @@ type settings struct {
 	socket  string
 	args    []string
 	noStart bool
+	started func(pid int)
 }
 
 // WithProgram names hearth's program, which daemons are started from: a path or a name
@@ -56,9 +57,13 @@ func WithArguments(args ...string) Option { return func(s *settings) { s.args = 
 // ErrNotRunning.
 func WithoutStart() Option { return func(s *settings) { s.noStart = true } }
 
+// WithStarted names who is told of a daemon that a call has started, before that call
+// goes on. It must not call the client.
+func WithStarted(tell func(pid int)) Option { return func(s *settings) { s.started = tell } }
+
 // New makes a client and touches nothing: the first call connects.
 func New(cfg config.Config, opts ...Option) (*Client, error) {
-	var set settings
+	set := settings{started: func(int) {}}
 	for _, opt := range opts {
 		opt(&set)
 	}
@@ -66,7 +71,7 @@ func New(cfg config.Config, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{install: install, paths: cfg.Paths(install), args: set.args, noStart: set.noStart}
+	d := &daemon{install: install, paths: cfg.Paths(install), args: set.args, noStart: set.noStart, started: set.started}
 	if set.socket != "" {
 		d.explicit = true
 		if d.paths, err = config.PathsFor(set.socket); err != nil {

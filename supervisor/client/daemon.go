@@ -22,6 +22,7 @@ type daemon struct {
 	explicit bool     // a socket of the user's choice: other builds have nothing to do with it
 	args     []string // of the one that is started, beside its own
 	noStart  bool
+	started  func(pid int) // is told of the one that is started
 }
 
 const (

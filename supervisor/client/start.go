@@ -138,6 +138,9 @@ func (d *daemon) start(ctx context.Context) (*connection, wire.Ping, error) {
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	c, ping, err := d.awaitAnswer(starting, ended)
+	if err == nil && ping.PID == child.Identity().PID {
+		d.started(ping.PID)
+	}
 	if err != nil && ctx.Err() == nil {
 		_ = child.SignalGroup(unix.SIGTERM) // gone already, mostly; but one that only our caller has no time for is wanted
 	}
