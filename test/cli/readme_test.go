@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -34,15 +33,4 @@ func TestTheReadmesConfigurationIsTaken(t *testing.T) {
 	c := hearth(t, dir, nil, "config", "--config", "hearth.toml")
 	assert.Equal(t, 0, c.run(t), c.stderr.String())
 	assert.Regexp(t, `(?m)^idle +10m +hearth\.toml$`, c.stdout.String())
-}
-
-func TestTheReadmesCommandsExist(t *testing.T) {
-	table := section(t, "| command | does |", "The project is")
-	commands := regexp.MustCompile("`hearth ([a-z]+)").FindAllStringSubmatch(table, -1)
-	require.NotEmpty(t, commands)
-	for _, command := range commands {
-		c := hearth(t, t.TempDir(), nil, command[1], "--help")
-		assert.Equal(t, 0, c.run(t), command[1])
-		assert.Contains(t, c.stdout.String(), "hearth "+command[1])
-	}
 }
