@@ -1,5 +1,7 @@
 package messages
 
+import "errors"
+
 // Protocols of a RunReport: which REPL protocol gave it, and so how it reads as text.
 const (
 	ReportLean  = "lean"
@@ -95,5 +97,20 @@ func (e *RunError) ErrorKind() Kind {
 // Report is the report that stands for the error in protocols which have a result
 // for whatever became of the code.
 func (e *RunError) Report() RunReport {
-	return RunReport{Error: e.Err.Error(), OutcomeUnknown: e.Sent}
+	report, known := e.SoFar()
+	text := e.Err.Error()
+	if known && report.Error != "" {
+		text += "\n" + report.Error
+	}
+	report.Error, report.OutcomeUnknown = text, e.Sent
+	return report
+}
+
+// SoFar is what code whose time ended had printed until then, and where it was as the
+// Error, if its REPL has told.
+func (e *RunError) SoFar() (report RunReport, known bool) {
+	if timeout := (*TimeoutError)(nil); errors.As(e.Err, &timeout) {
+		report, known = timeout.Partial.(RunReport)
+	}
+	return report, known
 }

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,13 +63,14 @@ func protocolOf(language config.Language) func(warm []string) repl.Protocol {
 		return func(warm []string) repl.Protocol { return repl.NewLean(warm) }
 	}
 	return func(warm []string) repl.Protocol {
-		lines := slices.Clone(warm)
-		if language.REPL.Driver == driverPython {
-			for i, module := range lines {
-				lines[i] = "import " + module
-			}
+		if language.REPL.Driver != driverPython {
+			return repl.NewJSONL(strings.Join(warm, "\n"))
 		}
-		return repl.NewJSONL(strings.Join(lines, "\n"))
+		lines := make([]string, len(warm))
+		for i, module := range warm {
+			lines[i] = "import " + module
+		}
+		return repl.NewPython(strings.Join(lines, "\n"))
 	}
 }
 

@@ -1,5 +1,5 @@
 """Answers one JSON object a line, {"code": ...}, with one that says what it did."""
-import ast, builtins, io, json, linecache, os, signal, sys, traceback, types
+import ast, builtins, io, json, linecache, os, signal, sys, time, traceback, types
 
 CAPTURE_LIMIT = 8 << 20  # bytes of stdout and stderr together, and of a result
 REPLY_LIMIT = 10 << 20  # the reader's own limit, which no reply may reach
@@ -103,10 +103,47 @@ def send(reply):
     line = json.dumps(reply, ensure_ascii=False).encode() + b"\n"
     if len(line) > REPLY_LIMIT:
         error = "the reply exceeded %d bytes" % REPLY_LIMIT
-        line = json.dumps({"ok": False, "error": error}).encode() + b"\n"
+        line = json.dumps({"ok": False, "error": error, "timed_out": "timed_out" in reply}).encode() + b"\n"
     view = memoryview(line)
     while view:
         view = view[os.write(replies, view):]
+
+
+class Limit:
+    """The end of a run's time, at which its reply says what it had printed and where it was.
+
+    It comes as a signal to the main thread, which also wakes a sleep. The code is not
+    resumed: whoever reads that reply ends this process.
+    """
+
+    def __init__(self, seconds, streams):
+        self.seconds, self.streams, self.due = seconds, streams, None
+
+    def __enter__(self):
+        if self.seconds is not None:
+            self.due = time.monotonic() + self.seconds
+            self.before = signal.signal(signal.SIGALRM, self.over)
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *_):
+        if self.due is not None:
+            self.due = None  # first: a signal may be on its way
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if signal.getsignal(signal.SIGALRM) == self.over:
+                signal.signal(signal.SIGALRM, self.before)
+
+    def over(self, number, frame):
+        if self.due is None:
+            return
+        if os.getpid() != driver or time.monotonic() < self.due:  # the code's own alarm, which it doesn't handle
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        stack = traceback.StackSummary(f for f in traceback.extract_stack(frame) if f.filename != "<string>")
+        where = "Traceback (most recent call last):\n" + "".join(stack.format()) + "its time ended here"
+        out, err = (raw.take() for raw in self.streams)
+        send({"timed_out": True, "ok": False, "error": clean(where), "stdout": out, "stderr": err})
+        while True:
+            signal.pause()
 
 
 def name_of(count):
@@ -131,7 +168,9 @@ def serve():
         Capture.size = 0
         sys.stdout = sys.__stdout__ = out
         sys.stderr = sys.__stderr__ = err
-        reply = attempt(json.loads(line)["code"], name_of(count), main.__dict__)
+        request = json.loads(line)
+        with Limit(request.get("limit"), (out_raw, err_raw)):
+            reply = attempt(request["code"], name_of(count), main.__dict__)
         if os.getpid() != driver:
             os._exit(0)  # a fork that came back here must not answer as well
         reply["stdout"], reply["stderr"] = out_raw.take(), err_raw.take()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/seed-f6977891/hearth/messages"
 )
@@ -29,14 +28,27 @@ func PythonCommand(interpreter []string) []string {
 
 // JSONL speaks the generic protocol: one JSON object a line, {"code":…} to the
 // child and {"ok":…,"stdout":…,"stderr":…,"result":…,"error":…} back.
-type JSONL struct{ warmup string }
+//
+// hearth's own driver is told a run's time in seconds, too, as "limit". When that is
+// over it replies with "timed_out": true, what was printed so far, and where the code
+// was as its error.
+type JSONL struct {
+	warmup string
+	driven bool // by hearth's own driver
+}
+
+// lastWords is how long after its end a run may still say what it had printed.
+const lastWords = 500 * time.Millisecond
 
 // NewJSONL makes the protocol of one child, whose warm-up runs the code.
 func NewJSONL(warmup string) *JSONL { return &JSONL{warmup: warmup} }
 
+// NewPython is NewJSONL for a child of PythonCommand.
+func NewPython(warmup string) *JSONL { return &JSONL{warmup: warmup, driven: true} }
+
 // Warmup runs the warm-up code; an empty one proves that the child answers.
 func (j *JSONL) Warmup(ctx context.Context, c *Client) error {
-	reply, err := j.ask(ctx, c, j.warmup)
+	reply, err := ask(ctx, c, jsonlRequest{Code: j.warmup})
 	if err == nil && !*reply.OK {
 		err = errors.New(lastLine(*reply.Error))
 	}
@@ -46,24 +58,60 @@ func (j *JSONL) Warmup(ctx context.Context, c *Client) error {
 	return nil
 }
 
-// Run runs the code.
+// Run runs the code. Where its time ended and the child said so, the error's reason is
+// a *messages.TimeoutError with the report so far.
 func (j *JSONL) Run(ctx context.Context, c *Client, req Request) (messages.RunReport, error) {
-	began := time.Now()
-	reply, err := j.ask(ctx, c, req.Code)
+	began, request := time.Now(), jsonlRequest{Code: req.Code}
+	if deadline, ok := ctx.Deadline(); ok && j.driven && ctx.Err() == nil {
+		limit := max(0.001, time.Until(deadline).Seconds()) // 0 would be none
+		request.Limit = &limit
+		var cancel func()
+		ctx, cancel = outliving(ctx, lastWords)
+		defer cancel()
+	}
+	reply, err := ask(ctx, c, request)
 	if err != nil {
 		return messages.RunReport{}, err
 	}
 	report := reply.report()
 	report.Duration = time.Since(began).Seconds()
+	if reply.TimedOut && j.driven {
+		return messages.RunReport{}, c.fail(true, &messages.TimeoutError{After: time.Since(began), Partial: report})
+	}
 	return report, nil
 }
 
-func (j *JSONL) ask(ctx context.Context, c *Client, code string) (jsonlReply, error) {
-	request, err := jsontext.AppendQuote([]byte(`{"code":`), code)
+// outliving gives a context that ends as ctx does, and later by so much where ctx ends
+// by its deadline.
+func outliving(ctx context.Context, by time.Duration) (context.Context, func()) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			select {
+			case <-time.After(by):
+			case <-longer.Done():
+			}
+		}
+		cancel(context.Cause(ctx))
+	})
+	return longer, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// jsonlRequest is what a jsonl child is asked.
+type jsonlRequest struct {
+	Code  string   `json:"code"`
+	Limit *float64 `json:"limit,omitempty"` // seconds; for hearth's own driver
+}
+
+func ask(ctx context.Context, c *Client, request jsonlRequest) (jsonlReply, error) {
+	line, err := json.Marshal(request)
 	if err != nil {
 		return jsonlReply{}, &ExchangeError{Err: messages.Invalidf("the code is not valid UTF-8")}
 	}
-	raw, err := c.exchange(ctx, append(request, "}\n"...), jsonlFrame)
+	raw, err := c.exchange(ctx, append(line, '\n'), jsonlFrame)
 	if err != nil {
 		return jsonlReply{}, err
 	}
@@ -91,6 +139,8 @@ type jsonlReply struct {
 	Stderr string  `json:"stderr"`
 	Result *string `json:"result"`
 	Error  *string `json:"error"`
+
+	TimedOut bool `json:"timed_out"`
 }
 
 func parseJSONL(raw []byte) (jsonlReply, error) {

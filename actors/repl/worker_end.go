@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/seed-f6977891/hearth/messages"
 )
@@ -29,7 +30,10 @@ func (w *Worker) stderr() string {
 // last wrote to its standard error.
 func (w *Worker) explain(err error) error {
 	var exit *messages.ExitError
+	var timeout *messages.TimeoutError
 	switch {
+	case w.call != nil && errors.As(err, &timeout): // the child's own word, with what it had printed
+		return &messages.TimeoutError{After: time.Since(w.call.arrived), Partial: timeout.Partial}
 	case w.call != nil && w.call.ctx.Err() != nil && errors.Is(err, context.Cause(w.call.ctx)):
 		return w.timedOut()
 	case errors.Is(err, errStartup):

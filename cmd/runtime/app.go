@@ -55,7 +55,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	case err != nil:
 		a.complain(err)
 		if !out.used && asksJSON(args) {
-			_ = a.printJSON(failure{failureDetail{messages.KindOf(err).String(), err.Error()}}) // the code says it too
+			_ = a.printJSON(failureOf(err)) // the code says it too
 		}
 	}
 	return wire.ExitCode(err)

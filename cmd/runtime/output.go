@@ -36,6 +36,15 @@ type failure struct {
 type failureDetail struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+	Partial any    `json:"partial,omitempty"` // what there was when the time ended
+}
+
+func failureOf(err error) failure {
+	detail := failureDetail{Kind: messages.KindOf(err).String(), Message: err.Error()}
+	if timeout := (*messages.TimeoutError)(nil); errors.As(err, &timeout) {
+		detail.Partial = timeout.Partial
+	}
+	return failure{detail}
 }
 
 // asksJSON looks at the arguments themselves: those that were refused were not read to

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,7 +58,7 @@ func (a *app) runRun(ctx context.Context, flags runFlags, file string) error {
 		report, err := eng.RunCode(ctx, snippet)
 		done()
 		if err != nil {
-			return err
+			return a.unfinished(err)
 		}
 		if a.json {
 			err = a.printJSON(wire.Run(report, wire.FormatJSON))
@@ -68,6 +70,17 @@ func (a *app) runRun(ctx context.Context, flags runFlags, file string) error {
 		}
 		return err
 	})
+}
+
+// unfinished prints what code had printed whose time ended. For a program that is part
+// of the error.
+func (a *app) unfinished(err error) error {
+	if ran := (*messages.RunError)(nil); !a.json && errors.As(err, &ran) {
+		if report, known := ran.SoFar(); known {
+			return cmp.Or(a.print(wire.RunText(report)+"\n"), err)
+		}
+	}
+	return err
 }
 
 // snippet reads the code and finds the project that it is to run in.

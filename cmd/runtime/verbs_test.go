@@ -83,6 +83,26 @@ func TestCodeThatFailedExitsWithOne(t *testing.T) {
 	}
 }
 
+func TestCodeWhoseTimeEndedShowsWhatItHadPrinted(t *testing.T) {
+	project(t, map[string]string{"pyproject.toml": ""})
+	soFar := supervisor.RunReport{Protocol: messages.ReportJSONL, Output: "begun\n", Error: "Traceback\nhere"}
+	failed := &fakeEngine{err: &messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second, Partial: soFar}}}
+	const why = "execution outcome unknown; request not retried: timed out after 1s"
+	assert.Equal(t, outcome{4, "begun\nError:\nTraceback\nhere\n", "hearth: " + why + "\n"}, hearth(t, failed, "x", "run"))
+	got := hearth(t, failed, "x", "run", "--json")
+	assert.Equal(t, 4, got.code)
+	var value struct {
+		Error struct {
+			Kind, Message string
+			Partial       supervisor.RunReport
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &value))
+	assert.Equal(t, "timeout", value.Error.Kind)
+	assert.Equal(t, why, value.Error.Message)
+	assert.Equal(t, soFar, value.Error.Partial)
+}
+
 func TestDoctorNamesWhatIsMissingAndHowToGetIt(t *testing.T) {
 	got := hearth(t, &fakeEngine{}, "", "doctor", "--json") // with an empty PATH
 	var sections []render.Section

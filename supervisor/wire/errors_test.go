@@ -70,6 +70,12 @@ func TestJSONRPCGivesTheSameTypedErrorAtTheOtherEnd(t *testing.T) {
 	}
 }
 
+func TestAPartialResultThatIsTooLargeIsLeftOut(t *testing.T) {
+	err := &messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second,
+		Partial: messages.RunReport{Output: strings.Repeat("<", 3<<20)}}} // each is six bytes of JSON
+	assert.Equal(t, &messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second}}, overTheWire(t, wire.JSONRPC, err))
+}
+
 func TestWrappingGoesOverTheWireAsWordsAlone(t *testing.T) {
 	for _, err := range samples {
 		t.Run(fmt.Sprintf("%T", err), func(t *testing.T) {

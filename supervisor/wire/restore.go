@@ -141,6 +141,10 @@ func snapshots(list []leftTree) []messages.TreeSnapshot {
 	return trees
 }
 
+// partialMost is how large a partial result may be, in bytes. One that is larger is left
+// out, so that it doesn't keep the error from fitting into a message.
+const partialMost = 4 << 20
+
 // partialOf and value know the types that a TimeoutError may carry; of another one
 // only the fact of the time-out goes over the wire.
 func partialOf(v any) *partial {
@@ -158,7 +162,7 @@ func partialOf(v any) *partial {
 		return nil
 	}
 	raw, err := json.Marshal(v)
-	if err != nil {
+	if err != nil || len(raw) > partialMost {
 		return nil
 	}
 	return &partial{name, raw}

@@ -16,7 +16,7 @@ const shownAtMost = 10
 func RunText(r messages.RunReport) string {
 	switch {
 	case r.OutcomeUnknown:
-		return "REPL error (execution outcome unknown; request not retried): " + r.Error
+		return "REPL error (execution outcome unknown; request not retried): " + r.Error + printedText(r)
 	case r.Protocol == messages.ReportJSONL:
 		return sessionText(r)
 	case r.Error != "":
@@ -78,6 +78,15 @@ func lineText(p *messages.Place) string {
 		return "?"
 	}
 	return fmt.Sprint(p.Line)
+}
+
+// printedText is what code had printed that did not come to its end. Lean tells nothing
+// of that.
+func printedText(r messages.RunReport) string {
+	if r.Output == "" && r.Stderr == "" {
+		return ""
+	}
+	return "\nPrinted until then:\n" + sessionText(messages.RunReport{Output: r.Output, Stderr: r.Stderr})
 }
 
 // sessionText shows what an interactive session would: what was printed as it is,

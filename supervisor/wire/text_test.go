@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,8 @@ func TestRunTextOfLean(t *testing.T) {
 		"refused":      {messages.RunReport{Error: "Disallowed imports: Foo"}, "REPL error: Disallowed imports: Foo"},
 		"outcome unknown": {messages.RunReport{Error: "REPL process exited", OutcomeUnknown: true},
 			"REPL error (execution outcome unknown; request not retried): REPL process exited"},
+		"timed out": {(&messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second}}).Report(),
+			"REPL error (execution outcome unknown; request not retried): timed out after 1s"},
 		"an error hides what is milder": {messages.RunReport{Messages: append(many("warning", 1), many("error", 1)...)},
 			"Compilation Errors (1)\n  - 1:0: error: m"},
 		"errors are all shown": {messages.RunReport{Messages: many("error", 12)},
@@ -101,6 +104,9 @@ func TestRunTextOfASession(t *testing.T) {
 			"out\nStderr:\nnoise\nResult: 42\nError:\nTraceback\nE"},
 		"outcome unknown": {messages.RunReport{Error: "REPL process exited", OutcomeUnknown: true},
 			"REPL error (execution outcome unknown; request not retried): REPL process exited"},
+		"timed out": {(&messages.RunError{Sent: true, Err: &messages.TimeoutError{After: time.Second,
+			Partial: messages.RunReport{Output: "out\n", Stderr: "noise\n", Error: "Traceback\nhere"}}}).Report(),
+			"REPL error (execution outcome unknown; request not retried): timed out after 1s\nTraceback\nhere\nPrinted until then:\nout\nStderr:\nnoise"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.report.Protocol = messages.ReportJSONL

@@ -97,6 +97,16 @@ func TestPythonCodeThatMisbehavesFailsAloneAndSaysWhy(t *testing.T) {
 	}
 }
 
+func TestPythonThatTimesOutKeepsWhatItHadPrinted(t *testing.T) {
+	r := startPython(t)
+	failed := r.failure("import time\nprint('begun')\ntime.sleep(1000)", 3*time.Second)
+	assert.Regexp(t, `^execution outcome unknown; request not retried: timed out after 3(\.\d)?s$`, failed.Error())
+	report, known := failed.SoFar()
+	require.True(t, known)
+	assert.Equal(t, "begun\n", report.Output)
+	assert.Contains(t, report.Error, `File "<run>", line 3, in <module>`)
+}
+
 func TestPythonOutputOverItsLimitIsNamed(t *testing.T) {
 	r := startPython(t)
 	report, err := r.run("print('x' * (9 << 20))", plenty)
