@@ -18,6 +18,7 @@ type stateMachine struct {
 	path   string
 	states []string // as String names them, lower case, without blanks; in their order
 	legal  map[string][]string
+	spoken map[string]string // how String writes them
 	rows   []tableRow
 }
 
@@ -97,18 +98,19 @@ func machineOf(s source) (stateMachine, error) {
 	typeName := legal.Type.(*ast.IndexExpr).Index.(*ast.Ident).Name
 	constants := constantsOf(s.file, typeName)
 	names := namesOf(s.file, typeName, constants)
-	m := stateMachine{path: s.path, legal: make(map[string][]string)}
+	m := stateMachine{path: s.path, legal: make(map[string][]string), spoken: make(map[string]string)}
 	for _, constant := range constants {
 		if names[constant] == "" {
 			return m, fmt.Errorf("%s has no name", constant)
 		}
-		m.states = append(m.states, names[constant])
+		m.states = append(m.states, plain(names[constant]))
+		m.spoken[plain(names[constant])] = names[constant]
 	}
 	for _, element := range legal.Elts {
 		pair := element.(*ast.KeyValueExpr)
-		from := names[pair.Key.(*ast.Ident).Name]
+		from := plain(names[pair.Key.(*ast.Ident).Name])
 		for _, to := range pair.Value.(*ast.CompositeLit).Elts {
-			m.legal[from] = append(m.legal[from], names[to.(*ast.Ident).Name])
+			m.legal[from] = append(m.legal[from], plain(names[to.(*ast.Ident).Name]))
 		}
 	}
 	var err error
@@ -178,7 +180,7 @@ func namesOf(file *ast.File, typeName string, constants []string) map[string]str
 				}
 				text, err := strconv.Unquote(element.(*ast.BasicLit).Value)
 				if err == nil {
-					names[constant] = plain(text)
+					names[constant] = text
 				}
 			}
 			return false
