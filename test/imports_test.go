@@ -95,7 +95,7 @@ func allowed(s source) (may []string, why string) {
 		}
 	}
 	if s.isExternalTest() { // in-package tests would make a cycle of them
-		may = append(may, s.dir(), "test/actortest", "test/fakes")
+		may = append(may, s.dir(), "test/actortest", "test/actortest/explore", "test/fakes")
 	}
 	return may, why
 }

@@ -1,0 +1,14 @@
+package sweeper_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/seed-f6977891/hearth/test/actortest/explore"
+)
+
+func TestSearchOfAllOrdersFindsNoBrokenLawOfASweeper(t *testing.T) {
+	report := explore.Run(t, explore.Config{Depth: 30, Crossing: []string{"Sweep", "SignalTree", "leader", "the launch", "the back-off"}, New: newWorld})
+	assert.Zero(t, report.Cut, "nothing is new beyond, so it is searched to any depth")
+}

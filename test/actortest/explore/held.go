@@ -1,0 +1,63 @@
+package explore
+
+import (
+	"sync"
+
+	"github.com/seed-f6977891/hearth/actors"
+)
+
+// Held is an actor that the search can look into, and hold up. A World embeds it.
+type Held struct {
+	inner  actors.Behaviour
+	handle *actors.Handle
+}
+
+// hold makes the actor wait, amid its mailbox, until the channel is closed.
+type hold chan struct{}
+
+// look makes the actor show itself: nobody else may read its fields.
+type look struct {
+	at   func()
+	done chan struct{}
+}
+
+// Wrap makes the actor of create a held one.
+func (h *Held) Wrap(create func(*actors.Self) actors.Behaviour) func(*actors.Self) actors.Behaviour {
+	return func(self *actors.Self) actors.Behaviour {
+		h.inner, h.handle = create(self), self.Handle()
+		return h
+	}
+}
+
+// Receive passes on to the actor.
+func (h *Held) Receive(msg any) {
+	switch msg := msg.(type) {
+	case hold:
+		<-msg
+	case look:
+		msg.at()
+		close(msg.done)
+	default:
+		h.inner.Receive(msg)
+	}
+}
+
+// Actor is the behaviour; see Look.
+func (h *Held) Actor() any { return h.inner }
+
+// Tell sends to the actor.
+func (h *Held) Tell(msg any) { h.handle.Send(msg) }
+
+// Look calls at while the actor stands still.
+func (h *Held) Look(at func()) {
+	done := make(chan struct{})
+	h.handle.Send(look{at, done})
+	<-done
+}
+
+// Hold makes the actor wait until it is released.
+func (h *Held) Hold() (release func()) {
+	until := make(hold)
+	h.handle.Send(until)
+	return sync.OnceFunc(func() { close(until) })
+}
