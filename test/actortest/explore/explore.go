@@ -10,7 +10,6 @@
 package explore
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"runtime"
@@ -212,14 +211,14 @@ func (s *search) crosses(name string) bool {
 	return slices.ContainsFunc(s.cfg.Crossing, func(start string) bool { return strings.HasPrefix(name, start) })
 }
 
-// visit plays a path in a bubble. What goes wrong with the bubble itself, as a
-// goroutine that never ends, belongs to the path too; so does a race, which ends the
-// calling goroutine.
+// visit plays a path in a bubble. What goes wrong with the bubble itself belongs to the
+// path too: a goroutine that never ends, or a race, which ends the calling goroutine.
 func (s *search) visit(v *visit) {
-	law := errors.New("its bubble failed")
 	play := &player{search: s, visit: v}
+	law := error(nil)
+	sound := false
 	defer func() {
-		if cause := recover(); cause != nil {
+		if cause := recover(); law == nil && !sound {
 			law = fmt.Errorf("its bubble failed: %v", cause)
 		}
 		if law != nil {
@@ -230,4 +229,5 @@ func (s *search) visit(v *visit) {
 		play.world = s.cfg.New(t)
 		law = play.path(v.path)
 	})
+	sound = true
 }
