@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,13 +22,23 @@ func TestSearchOfAllOrdersFindsNoBrokenLawOfAnEntry(t *testing.T) {
 	assert.Zero(t, report.Cut, "nothing is new beyond, so it is searched to any depth")
 }
 
+func TestSearchFindsAnEntryThatLosesALease(t *testing.T) {
+	_, failure := explore.Search(t, explore.Config{Depth: 8, New: func(t testing.TB) explore.World {
+		w := newEntryWorld(t)
+		w.(*entryWorld).Deaf = explore.DeafTo[messages.Settled]
+		return w
+	}})
+	assert.ErrorContains(t, failure, "a lease was not back")
+}
+
 // entryWorld is one Entry between its Cache and its child, which the search plays.
 type entryWorld struct {
 	*actortest.Harness
 	explore.Held
-	child *actortest.Probe
-	ops   []*leased
-	past  entryPast
+	child     *actortest.Probe
+	ops       []*leased
+	past      entryPast
+	forgotten bool // a lease was not back when nothing was left to wait for
 }
 
 // entryPast is what Cache and child remember.
@@ -109,12 +120,14 @@ func (w *entryWorld) Choices() []explore.Choice {
 		w.Tell(messages.Abort{})
 	})
 	w.living(&menu)
-	if !w.past.Close {
-		menu = append(menu, explore.Choice{Name: "Close", Due: w.past.Closed == 0, Do: func() {
-			w.past.Close = true
-			w.Tell(messages.Close{})
-		}})
+	quiet := menu.Quiet()
+	end := func() {
+		w.forgotten = quiet && slices.ContainsFunc(w.ops, func(op *leased) bool { return op.Leased && op.Released == 0 })
+		w.past.Close = true
+		w.Tell(messages.Close{})
 	}
+	menu.May(!w.past.Close && w.past.Closed > 0, "Close", end)
+	menu.Must(!w.past.Close && w.past.Closed == 0, "Close", end)
 	return menu
 }
 
@@ -150,7 +163,8 @@ func (w *entryWorld) living(menu *explore.Menu) {
 			w.Tell(msg)
 		}
 	}
-	menu.May(stage == childStarting, "the child is ready", say(childServing, messages.Ready{From: from}))
+	menu.Must(stage == childStarting && !w.past.Told, "the child is ready", say(childServing, messages.Ready{From: from}))
+	menu.May(stage == childStarting && w.past.Told, "the child is ready", say(childServing, messages.Ready{From: from}))
 	menu.May(stage == childStarting, "the child can't start", say(childEnding, messages.StartFailed{From: from, Err: errChild}))
 	menu.May(stage == childServing, "the child ends by itself", say(childEnding, messages.Ending{From: from, Err: errChild}))
 	menu.May(stage < childDown, "the child fails", say(childDown, messages.Down{From: from, Reason: errChild}))
@@ -178,6 +192,9 @@ func (w *entryWorld) Check() error {
 		if err := w.toCache(msg); err != nil {
 			return err
 		}
+	}
+	if w.forgotten {
+		return errors.New("nothing was left to wait for, and a lease was not back")
 	}
 	for _, op := range w.ops {
 		switch {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/seed-f6977891/hearth/actors/repl"
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/test/actortest/explore"
@@ -19,6 +21,15 @@ func TestSearchOfAllOrdersFindsNoBrokenLawOfAPool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { explore.Run(t, search) })
 	}
+}
+
+func TestSearchFindsAPoolThatKeepsASlot(t *testing.T) {
+	_, failure := explore.Search(t, explore.Config{Depth: 8, New: func(t testing.TB) explore.World {
+		w := newPoolWorld(repl.PoolConfig{Workers: 1}, true)(t)
+		w.(*poolWorld).Deaf = explore.DeafTo[messages.Closed]
+		return w
+	}})
+	assert.ErrorContains(t, failure, "worker 0 was not stopped")
 }
 
 func (w *poolWorld) State() explore.State {
@@ -52,6 +63,9 @@ func (w *poolWorld) Check() error {
 		if err := w.toEntry(msg); err != nil {
 			return err
 		}
+	}
+	if w.forgotten {
+		return errors.New("nothing was left to wait for, and a call was not settled")
 	}
 	for _, c := range w.calls {
 		switch {

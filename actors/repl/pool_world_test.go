@@ -27,12 +27,13 @@ type poolWorld struct {
 	workers   []*workerPart // that are there, or were
 	calls     []*worldCall
 	past      poolPast
+	forgotten bool // a call was not settled when nothing was left to wait for
 }
 
 // poolPast is what the Entry and the clock remember.
 type poolPast struct {
 	Close, Abort, OutOfTime bool // were told, or came
-	BackedOff               bool
+	BackedOff               int
 	Faults                  int // of workers
 	Ready, Failed, Closed   int
 }
@@ -74,6 +75,7 @@ type callFate struct {
 func newPoolWorld(cfg repl.PoolConfig, impatient bool) func(testing.TB) explore.World {
 	return func(t testing.TB) explore.World {
 		w, cfg := &poolWorld{Harness: actortest.New(t), cfg: cfg, impatient: impatient}, cfg
+		t.Cleanup(w.Abandon)
 		cfg.Warm = func() []string {
 			if outcome, _ := w.Await(context.Background(), "preparing", "is done", "panics"); outcome == "panics" {
 				panic("no modules")
@@ -117,30 +119,35 @@ func (w *poolWorld) Choices() []explore.Choice {
 		first.cancel()
 	})
 	open := !w.past.Close && !w.past.Abort
-	waits := w.impatient && open && slices.ContainsFunc(w.calls, func(c *worldCall) bool { return c.Sent && c.Settled == 0 })
-	menu.May(waits && !w.past.OutOfTime, "the calls are out of time", func() {
+	waits := open && slices.ContainsFunc(w.calls, func(c *worldCall) bool { return c.Sent && c.Settled == 0 })
+	menu.May(w.impatient && waits && !w.past.OutOfTime, "the calls are out of time", func() {
 		w.past.OutOfTime = true
 		time.Sleep(timeout)
 	})
-	menu.May(waits && !w.past.BackedOff, "the back-off is over", func() {
-		w.past.BackedOff = true
+	back := func() {
+		w.past.BackedOff++
 		time.Sleep(backoff)
-	})
+	}
+	alone := len(w.present()) == 0
+	menu.May(w.impatient && waits && w.past.BackedOff == 0 && !alone, "the back-off is over", back)
+	menu.Must(waits && alone && w.past.BackedOff < 2, "the back-off is over", back)
+	quiet := menu.Quiet()
 	menu.May(w.impatient && !w.past.Abort, "Abort", func() {
 		w.past.Abort = true
 		w.Tell(messages.Abort{})
 	})
-	menu.May(open && w.past.Closed > 0, "Close", w.close)
-	menu.Must(open && w.past.Closed == 0, "Close", w.close)
+	end := func() {
+		w.forgotten = quiet && waits
+		w.past.Close = true
+		w.Tell(messages.Close{})
+	}
+	menu.May(open && w.past.Closed > 0, "Close", end)
+	menu.Must(open && w.past.Closed == 0, "Close", end)
 	return menu
 }
 
-const backoff = 2 * time.Second // of a slot that failed once or twice
-
-func (w *poolWorld) close() {
-	w.past.Close = true
-	w.Tell(messages.Close{})
-}
+// backoff is that of a slot which failed once. Two of them are shorter than a call's time.
+const backoff = time.Second
 
 // present are the workers that are not gone, by their slots.
 func (w *poolWorld) present() []*workerPart {
@@ -166,7 +173,8 @@ func (w *poolWorld) mayFail(menu *explore.Menu, possible bool, name string, do f
 
 func (w *poolWorld) starting(menu *explore.Menu, part *workerPart) {
 	from, starts := part.probe.Ref(), part.Stage == workerStarts
-	menu.May(starts, part.name+" is ready", w.step(part, workerIdles, messages.Ready{From: from}))
+	menu.Must(starts && !part.Told, part.name+" is ready", w.step(part, workerIdles, messages.Ready{From: from}))
+	menu.May(starts && part.Told, part.name+" is ready", w.step(part, workerIdles, messages.Ready{From: from}))
 	w.mayFail(menu, starts, part.name+" can't start", w.step(part, workerEnds, messages.StartFailed{From: from, Err: errWorker}))
 	w.mayFail(menu, part.Stage == workerIdles, part.name+" ends by itself", w.step(part, workerEnds, messages.Ending{From: from, Err: errWorker}))
 }

@@ -42,6 +42,7 @@ const limit = time.Minute // of the launch
 
 func newWorld(t testing.TB) explore.World {
 	w := &world{Harness: actortest.New(t)}
+	t.Cleanup(w.Abandon)
 	w.owner = w.NewProbe("owner")
 	w.leaf = &leaf{world: w}
 	mark := procscan.NewMark(procscan.SessionVar)

@@ -8,10 +8,11 @@ import (
 )
 
 // Desk is where workers wait for the environment: what it owes them is a Choice. The
-// zero Desk is ready.
+// zero Desk is ready; at a test's end it is to be abandoned.
 type Desk struct {
-	mu   sync.Mutex
-	owed []*debt
+	mu        sync.Mutex
+	owed      []*debt
+	abandoned bool
 }
 
 type debt struct {
@@ -25,7 +26,11 @@ type debt struct {
 func (d *Desk) Await(ctx context.Context, name string, outcomes ...string) (string, error) {
 	owed := &debt{name, outcomes, make(chan string, 1)}
 	d.mu.Lock()
-	d.owed = append(d.owed, owed)
+	if d.abandoned {
+		owed.chosen <- outcomes[0]
+	} else {
+		d.owed = append(d.owed, owed)
+	}
 	d.mu.Unlock()
 	select {
 	case outcome := <-owed.chosen:
@@ -67,4 +72,14 @@ func (d *Desk) Owed() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Abandon gives the first outcome to all who wait, and to all who come.
+func (d *Desk) Abandon() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, owed := range d.owed {
+		owed.chosen <- owed.outcomes[0]
+	}
+	d.owed, d.abandoned = nil, true
 }

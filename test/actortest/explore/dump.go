@@ -41,7 +41,9 @@ func Dump(state State) string {
 		d.opaque[field] = true
 	}
 	for _, part := range []any{state.Actor, state.World, state.Owed} {
-		d.copied(reflect.ValueOf(part))
+		if part != nil {
+			d.copied(reflect.ValueOf(part))
+		}
 		d.write("\n")
 	}
 	return renumber(string(d.text))
@@ -168,12 +170,16 @@ func (d *dumper) copied(v reflect.Value) {
 
 func (d *dumper) pointer(v reflect.Value) {
 	at := v.UnsafePointer()
-	if v.IsNil() || d.open[at] {
-		return
+	switch {
+	case v.IsNil():
+		d.write("none")
+	case d.open[at]:
+		d.write("above")
+	default:
+		d.open[at] = true
+		d.value(v.Elem())
+		delete(d.open, at)
 	}
-	d.open[at] = true
-	d.value(v.Elem())
-	delete(d.open, at)
 }
 
 func (d *dumper) fields(v reflect.Value) {

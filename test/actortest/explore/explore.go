@@ -98,9 +98,9 @@ func Run(t *testing.T, cfg Config) Report {
 	return report
 }
 
-// Search looks for the shortest path to a broken law. The Failure is nil where there is
-// none as deep as Depth.
-func Search(t *testing.T, cfg Config) (Report, *Failure) {
+// Search looks for the shortest path to a broken law: a *Failure, nil where there is none
+// as deep as Depth.
+func Search(t *testing.T, cfg Config) (Report, error) {
 	s := &search{t: t, cfg: cfg, seen: map[string]bool{}}
 	level := []path{nil}
 	for depth := 0; ; depth++ {
@@ -139,7 +139,7 @@ type search struct {
 	seen    map[string]bool
 	cut     int
 	report  Report
-	failure *Failure
+	failure error
 }
 
 // visit is what was found at the end of a path.
@@ -148,7 +148,7 @@ type visit struct {
 	void    bool   // its last step was not possible
 	print   string // of the state
 	choices []string
-	failure *Failure
+	failure error
 }
 
 // visitAll visits the paths of one level, side by side.

@@ -85,7 +85,7 @@ func TestSearchFindsTheShortestWayToABrokenLaw(t *testing.T) {
 	require.Error(t, failure)
 	assert.Equal(t, "the sum is forbidden\nafter\n   1. add 1\n   2. add 1", failure.Error())
 	_, failure = explore.Search(t, explore.Config{Depth: 1, New: world(2)})
-	assert.Nil(t, failure, "not as deep")
+	assert.NoError(t, failure, "not as deep")
 	_, failure = explore.Search(t, explore.Config{Depth: 1, Crossing: []string{"add 3"}, New: world(4)})
 	assert.Equal(t, "the sum is forbidden\nafter\n   1. add 1, and before that is seen: add 3", failure.Error())
 }

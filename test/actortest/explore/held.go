@@ -8,6 +8,9 @@ import (
 
 // Held is an actor that the search can look into, and hold up. A World embeds it.
 type Held struct {
+	// Deaf, where it is set, says what the actor is not to hear, so that a test sees the
+	// search fail.
+	Deaf   func(msg any) bool
 	inner  actors.Behaviour
 	handle *actors.Handle
 }
@@ -38,8 +41,16 @@ func (h *Held) Receive(msg any) {
 		msg.at()
 		close(msg.done)
 	default:
-		h.inner.Receive(msg)
+		if h.Deaf == nil || !h.Deaf(msg) {
+			h.inner.Receive(msg)
+		}
 	}
+}
+
+// DeafTo is a Deaf for messages of one type.
+func DeafTo[T any](msg any) bool {
+	_, is := msg.(T)
+	return is
 }
 
 // Actor is the behaviour; see Look.

@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing/synctest"
 )
 
@@ -32,6 +33,9 @@ func (p *player) path(steps path) error {
 	}
 	p.world.Look(func() { p.visit.print = Dump(p.world.State()) })
 	for _, choice := range p.world.Choices() {
+		if slices.Contains(p.visit.choices, choice.Name) {
+			return fmt.Errorf("the World has two choices %q", choice.Name)
+		}
 		p.visit.choices = append(p.visit.choices, choice.Name)
 	}
 	if p.search.seen[p.visit.print] {
@@ -124,4 +128,10 @@ func (m *Menu) Must(due bool, name string, do func()) {
 	if due {
 		*m = append(*m, Choice{Name: name, Do: do, Due: true})
 	}
+}
+
+// Quiet tells whether nothing in it is due: what the actor has not done by then it will
+// not do.
+func (m *Menu) Quiet() bool {
+	return !slices.ContainsFunc(*m, func(choice Choice) bool { return choice.Due })
 }
