@@ -237,7 +237,7 @@ func (w *sessionWorld) running(menu *explore.Menu) {
 
 // passing is the time until the next clock that is waited for.
 func (w *sessionWorld) passing(menu *explore.Menu) {
-	pass := func(d time.Duration) func() { return func() { time.Sleep(d) } }
+	pass := func(d time.Duration) func() { return func() { explore.Pass(d) } }
 	owed := w.Owed()
 	serves := w.state == "ready" || w.state == "initializing"
 	switch {
@@ -252,7 +252,7 @@ func (w *sessionWorld) passing(menu *explore.Menu) {
 	case w.state == "ready" && !w.past.OutOfTime && slices.ContainsFunc(w.hovers, func(h *worldHover) bool { return h.Sent && h.Answers == 0 }):
 		menu.May(true, "the calls are out of time", func() {
 			w.past.OutOfTime = true
-			time.Sleep(timeout + lsp.WorkerGrace)
+			explore.Pass(timeout + lsp.WorkerGrace)
 		})
 	}
 }

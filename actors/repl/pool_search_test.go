@@ -26,7 +26,7 @@ func TestSearchOfAllOrdersFindsNoBrokenLawOfAPool(t *testing.T) {
 func TestSearchFindsAPoolThatKeepsASlot(t *testing.T) {
 	_, failure := explore.Search(t, explore.Config{Depth: 8, New: func(t testing.TB) explore.World {
 		w := newPoolWorld(repl.PoolConfig{Workers: 1}, true)(t)
-		w.(*poolWorld).Deaf = explore.DeafTo[messages.Closed]
+		w.(*poolWorld).Deafen(explore.Any[messages.Closed])
 		return w
 	}})
 	assert.ErrorContains(t, failure, "worker 0 was not stopped")

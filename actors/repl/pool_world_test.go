@@ -122,11 +122,11 @@ func (w *poolWorld) Choices() []explore.Choice {
 	waits := open && slices.ContainsFunc(w.calls, func(c *worldCall) bool { return c.Sent && c.Settled == 0 })
 	menu.May(w.impatient && waits && !w.past.OutOfTime, "the calls are out of time", func() {
 		w.past.OutOfTime = true
-		time.Sleep(timeout)
+		explore.Pass(timeout)
 	})
 	back := func() {
 		w.past.BackedOff++
-		time.Sleep(backoff)
+		explore.Pass(backoff)
 	}
 	alone := len(w.present()) == 0
 	menu.May(w.impatient && waits && w.past.BackedOff == 0 && !alone, "the back-off is over", back)

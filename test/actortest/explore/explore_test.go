@@ -74,9 +74,11 @@ func (w *counting) State() explore.State {
 func (w *counting) Ended() error { return nil }
 
 func TestSearchMergesEqualStatesAndStopsWhereAllWereSeen(t *testing.T) {
-	report := explore.Run(t, explore.Config{Depth: 100, New: world(-1)})
+	report, err := explore.Search(t, explore.Config{Depth: 100, New: world(-1)})
+	require.NoError(t, err)
 	assert.Equal(t, explore.Report{States: 6, Transitions: 13, Deepest: 3}, report)
-	report = explore.Run(t, explore.Config{Depth: 1, New: world(-1)})
+	report, err = explore.Search(t, explore.Config{Depth: 1, New: world(-1)})
+	require.NoError(t, err)
 	assert.Equal(t, explore.Report{States: 3, Transitions: 3, Deepest: 1, Cut: 2}, report)
 }
 

@@ -8,10 +8,8 @@ import (
 
 // Held is an actor that the search can look into, and hold up. A World embeds it.
 type Held struct {
-	// Deaf, where it is set, says what the actor is not to hear, so that a test sees the
-	// search fail.
-	Deaf   func(msg any) bool
 	inner  actors.Behaviour
+	deaf   func(msg any) bool
 	handle *actors.Handle
 }
 
@@ -41,14 +39,17 @@ func (h *Held) Receive(msg any) {
 		msg.at()
 		close(msg.done)
 	default:
-		if h.Deaf == nil || !h.Deaf(msg) {
+		if h.deaf == nil || !h.deaf(msg) {
 			h.inner.Receive(msg)
 		}
 	}
 }
 
-// DeafTo is a Deaf for messages of one type.
-func DeafTo[T any](msg any) bool {
+// Deafen keeps from the actor what to says, so that a test sees its search fail.
+func (h *Held) Deafen(to func(msg any) bool) { h.Look(func() { h.deaf = to }) }
+
+// Any tells messages of one type, for Deafen.
+func Any[T any](msg any) bool {
 	_, is := msg.(T)
 	return is
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing/synctest"
+	"time"
 )
 
 // player plays one path in its World.
@@ -135,3 +136,7 @@ func (m *Menu) Must(due bool, name string, do func()) {
 func (m *Menu) Quiet() bool {
 	return !slices.ContainsFunc(*m, func(choice Choice) bool { return choice.Due })
 }
+
+// Pass lets d pass, and all happen that it brings: what is due at one moment happens in
+// any order, so that a sleep of exactly d might end before it.
+func Pass(d time.Duration) { time.Sleep(d + time.Nanosecond) }
