@@ -139,6 +139,7 @@ func TestEveryFenceOfTheReadmeIsTested(t *testing.T) {
 		"ini", "ini", // below, by the service's command
 		"json", // TestTheReadmesServerForAgentsStarts
 		"go",   // test/cli, and the compiler
+		"",     // the states: test, by the machines' own data
 	}, kinds)
 }
 
