@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,19 +80,37 @@ func guard(stdin io.Reader, stdout io.Writer, table procscan.Table) (code int) {
 	if word, _ := input.ReadString('\n'); word == farewell {
 		return 0
 	}
-	avenge(table, orders)
+	if err := avenge(table, orders); err != nil {
+		fmt.Fprintln(os.Stderr, "guard: gives up, and leaves it to the next start:", err)
+		return 1
+	}
 	return 0
 }
 
-// avenge ends what the dead runtime left. It never gives up: a process that can't
-// be killed yet can be later, and nobody else is left to do it.
-func avenge(table procscan.Table, orders guardOrders) {
-	for wait := retryFirst; orders.left().end(context.Background(), table) != nil; wait = min(2*wait, retryLast) {
+// blindLimit is how long a guard goes on that can't look at any process.
+const blindLimit = time.Minute
+
+// avenge ends what the dead runtime left. While processes are seen it never gives up:
+// one that can't be killed yet can be later, and nobody else is left to do it. A guard
+// that sees nothing at all would only be one more process that is left behind.
+func avenge(table procscan.Table, orders guardOrders) error {
+	seen := time.Now()
+	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
+		err := orders.left().end(context.Background(), table)
+		if err == nil {
+			break
+		}
+		if errors.As(err, new(*procscan.SurvivorsError)) {
+			seen = time.Now()
+		} else if time.Since(seen) >= blindLimit {
+			return err
+		}
 		time.Sleep(wait)
 	}
 	if orders.Record != "" {
 		_ = os.Remove(orders.Record) // else the next start finds it, and nothing behind it
 	}
+	return nil
 }
 
 // guardStep is how far a guard process has come.

@@ -3,13 +3,16 @@ package supervisor_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +45,48 @@ func TestGuardWhoseRuntimeDiedEndsItsTreesAndRemovesItsFile(t *testing.T) {
 		assert.Equal(t, "signal: terminated", ended(), name)
 		assert.NoFileExists(t, record)
 	}
+}
+
+func TestGuardThatSeesNothingGivesUpAndLeavesTheRecord(t *testing.T) {
+	stubborn := &procscan.SurvivorsError{}
+	for _, tt := range []struct {
+		law   string
+		looks []error // the last is that of all that follow
+		code  int
+		kept  bool
+	}{
+		{"blind from the beginning", []error{errBlind}, 1, true},
+		{"blind after it had seen what can't be ended", slices.Concat(slices.Repeat([]error{stubborn}, 200), []error{errBlind}), 1, true},
+		{"for a while only", slices.Concat(slices.Repeat([]error{errBlind}, 50), []error{nil}), 0, false},
+		{"never, and what it sees takes its time", slices.Concat(slices.Repeat([]error{errBlind, stubborn}, 200), []error{nil}), 0, false},
+	} {
+		t.Run(tt.law, func(t *testing.T) {
+			record := filepath.Join(t.TempDir(), "record")
+			require.NoError(t, os.WriteFile(record, nil, 0o600))
+			input := fmt.Sprintf(`{"runtime":"0123","record":%q}`+"\n", record)
+			synctest.Test(t, func(t *testing.T) {
+				assert.Equal(t, tt.code, supervisor.GuardProcess(strings.NewReader(input), &bytes.Buffer{}, &scriptedTable{errs: tt.looks}))
+			})
+			_, err := os.Stat(record)
+			assert.Equal(t, tt.kept, err == nil)
+		})
+	}
+}
+
+var errBlind = errors.New("the process table is gone")
+
+// scriptedTable gives no process, or the next error.
+type scriptedTable struct {
+	procscan.Table
+	errs []error
+}
+
+func (s *scriptedTable) Scan(context.Context, procscan.Mark) (procscan.Scan, error) {
+	err := s.errs[0]
+	if len(s.errs) > 1 {
+		s.errs = s.errs[1:]
+	}
+	return procscan.Scan{}, err
 }
 
 func TestGuardWithoutWholeOrdersEndsNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package watch_test
 import (
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,8 @@ func TestWatcherThatCanNotSeeEndsTheBuildAndSaysWhy(t *testing.T) {
 	look, err := procscan.Members(t.Context(), w.mark)
 	require.NoError(t, err)
 	for _, left := range look.Members {
-		assert.Contains(t, left.Args, "hearth-guard", "what is as blind goes on looking, all else is gone")
+		assert.Contains(t, left.Args, "hearth-guard", "what is as blind goes on looking for a while, all else is gone")
+		assert.NoError(t, syscall.Kill(left.PID, syscall.SIGKILL))
 	}
 	assert.Contains(t, w.stderr.String(), "hearth: cannot monitor the build's processes: read the process table")
 	assert.Contains(t, w.stderr.String(), "\n::error::cannot monitor the build's processes: ")
