@@ -10,8 +10,8 @@ import (
 )
 
 // Self is what an actor has of itself: its address, its workers, its timers and
-// its children. It is safe to use from a worker, but for Spawn, Go and
-// Forward.
+// its children. It is safe to use from a worker, but for Spawn, Go,
+// Forward and Publish.
 type Self struct {
 	sys    *System
 	handle *Handle
@@ -93,10 +93,13 @@ func (s *Self) Expire(ctx context.Context, msg any) (callOff func() bool) {
 	return context.AfterFunc(ctx, func() { s.handle.Send(msg) })
 }
 
-// Publish hands the actor's snapshot to the Observer.
+// Publish hands the actor's snapshot to the Observer, which has its turn after this one.
+// It is called only from the actor's own goroutine.
 func (s *Self) Publish(snapshot messages.Snapshot) {
 	s.published.Store(true)
-	s.sys.tellObserver(messages.Publish{Key: s.handle.ID(), Snapshot: snapshot})
+	if h := s.sys.observer.Load(); h != nil && h.actor.mail.put(messages.Publish{Key: s.handle.ID(), Snapshot: snapshot}) {
+		s.handle.actor.follow(h.actor)
+	}
 }
 
 // Retract makes the Observer forget the actor's snapshot.
