@@ -28,7 +28,6 @@ type call struct {
 	sent    bool // the server may have seen something of it
 	plan    Plan
 	text    []byte
-	early   bool // sent is true by what was expected of its file only
 	repeats int  // how often it was begun anew
 	left    bool // it has given back slot and document: no worker of its is out
 	doubted bool // it was begun on a server that was being judged
@@ -165,9 +164,6 @@ func (s *Session) withCall(id messages.OperationID, handle func(*call)) {
 }
 
 func (s *Session) onFileRead(c *call, msg fileRead) {
-	if c.early {
-		c.early, c.sent = false, false
-	}
 	switch {
 	case c.phase == callAnswered:
 		s.leave(c)
@@ -194,7 +190,7 @@ func (s *Session) synchronise(c *call) {
 		s.ask(c)
 	default:
 		c.plan = plan
-		s.sending(c)
+		s.sending(c, time.Now())
 		id, client, text := c.id, s.client, c.text
 		actors.Go(s.self, c.ctx, func(ctx context.Context) (int, error) { return client.Sync(ctx, plan, text) },
 			func(written int, err error) any { return synced{id, written, err} }, nil)
@@ -227,17 +223,18 @@ func (s *Session) onSynced(c *call, msg synced) {
 }
 
 func (s *Session) ask(c *call) {
-	s.sending(c)
+	s.sending(c, time.Now())
 	id, doc, ask := c.id, Source{Path: c.claim.Path, Text: c.text}, requestOf(s.client, s.watcher, c)
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (func(), error) { return ask(ctx, doc) },
 		func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
 }
 
-// sending notes that the server is to answer.
-func (s *Session) sending(c *call) {
+// sending notes that the server is to answer from a moment on. That must be one before
+// its answer can have come: what it has answered it doesn't owe.
+func (s *Session) sending(c *call, from time.Time) {
 	c.sent = true
 	if s.client.Heard().After(s.owing) {
-		s.owing = time.Now()
+		s.owing = from
 	}
 }
 

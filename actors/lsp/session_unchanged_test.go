@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors/lsp"
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
 )
 
 // TestDocumentThatTheServerHas: a call about one is begun on what is expected of its
@@ -71,5 +72,48 @@ func TestDocumentThatTheServerHas(t *testing.T) {
 		release()
 		assert.Equal(t, messages.KindCancelled, messages.KindOf(call.err(t)))
 		b.hover(path).ok(t)
+	})
+	bubble(t, "the server ends while it is read", func(t *testing.T, b *bench) {
+		path := known(b)
+		release := b.holdRead(path)
+		call := b.hover(path)
+		b.leaderDown(1)
+		exited := &messages.ExitError{Identity: leader, Status: procscan.Status{Code: 1}.String()}
+		b.Parent.ExpectExactly(t, messages.Ending{From: b.session.Ref(), Err: exited}, b.settled(call.id, messages.Returned, exited))
+		release()
+		call.pending(t)
+	})
+	bubble(t, "reading it takes all of the call's time", func(t *testing.T, b *bench) {
+		path := known(b)
+		release := b.holdRead(path)
+		b.wire.Silence(true)
+		call := b.hover(path)
+		time.Sleep(timeout + lsp.WorkerGrace)
+		assert.Equal(t, messages.KindTimeout, messages.KindOf(call.err(t)))
+		release()
+		b.Parent.ExpectExactly(t, b.settled(call.id, messages.Healthy, nil))
+		assert.Zero(t, b.wire.Count(probe), "the server was never asked")
+	})
+	bubble(t, "a file that could not be read is not owed by the server", func(t *testing.T, b *bench) {
+		path := known(b)
+		release := b.wire.Hold("textDocument/hover", said("here"))
+		heard := b.hover(path)
+		time.Sleep(time.Second)
+		release()
+		heard.ok(t)
+		time.Sleep(time.Second)
+		require.NoError(t, os.Remove(path))
+		assert.Error(t, b.hover(path).err(t))
+		time.Sleep(time.Hour)
+		b.write("a.go", "one")
+		b.settledNow()
+		b.wire.Silence(true)
+		ctx, cancel := context.WithCancel(t.Context())
+		call := b.hover(path, under(ctx))
+		time.Sleep(time.Second)
+		cancel()
+		assert.Error(t, call.err(t))
+		b.Parent.ExpectExactly(t, b.settled(call.id, messages.Healthy, nil))
+		assert.Zero(t, b.wire.Count(probe))
 	})
 }
