@@ -83,8 +83,9 @@ func withPathHint(cfg config.Config) config.Config {
 	cfg.Languages = maps.Clone(cfg.Languages)
 	for name, language := range cfg.Languages {
 		install := make(map[string]string)
+		maps.Copy(install, language.Install)
 		for _, command := range slices.Concat(language.Server.Commands, []config.Command{language.REPL.Command, language.REPL.HeaderCommand}) {
-			if len(command) == 0 || filepath.IsAbs(command[0]) {
+			if len(command) == 0 || filepath.Base(command[0]) != command[0] {
 				continue
 			}
 			hint := pathHint

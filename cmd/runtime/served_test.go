@@ -1,0 +1,28 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/seed-f6977891/hearth/supervisor/config"
+)
+
+func TestOnlyWhatIsLookedUpInPATHIsHintedAt(t *testing.T) {
+	cfg := config.Default()
+	golang := cfg.Languages["go"]
+	known, _ := golang.InstallHint("gopls")
+	for program, want := range map[string]string{
+		"gopls":      known + "; " + pathHint,
+		"other":      pathHint,
+		"/opt/gopls": known,
+		"bin/gopls":  known,
+		"/opt/other": "",
+	} {
+		golang.Server.Commands = []config.Command{{program}}
+		cfg.Languages["go"] = golang
+		got, _ := withPathHint(cfg).Languages["go"].InstallHint(program)
+		assert.Equal(t, want, got, program)
+		assert.Equal(t, known, golang.Install["gopls"], "the settings are as they were")
+	}
+}
