@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,5 +25,18 @@ func TestOnlyWhatIsLookedUpInPATHIsHintedAt(t *testing.T) {
 		got, _ := withPathHint(cfg).Languages["go"].InstallHint(program)
 		assert.Equal(t, want, got, program)
 		assert.Equal(t, known, golang.Install["gopls"], "the settings are as they were")
+	}
+}
+
+func TestAStartedDaemonIsEndedFromWhereItIs(t *testing.T) {
+	for want, a := range map[string]*app{
+		"hearth stop":             {},
+		"hearth --socket /s stop": {socket: "/s"},
+		"hearth --config c.toml --runtime_dir /run/x stop": {configFile: "c.toml", settings: map[string]string{"runtime_dir": "/run/x", "idle": "5m"}},
+	} {
+		var said bytes.Buffer
+		a.stderr = &said
+		a.sayStarted(7)
+		assert.Equal(t, clearLine+"hearth: started the shared daemon (process 7); `"+want+"` ends it\n", said.String())
 	}
 }

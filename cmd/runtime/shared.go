@@ -44,14 +44,17 @@ func (a *app) client(cfg config.Config, opts ...client.Option) (*client.Client, 
 	return client.New(cfg, opts...)
 }
 
-// sayStarted tells a person at a terminal what their command leaves running. It comes
-// over the line of progress, which is painted again.
+// sayStarted tells a person at a terminal what their command leaves running, and how to
+// end it: with the flags that say where it is. It comes over the line of progress, which
+// is painted again.
 func (a *app) sayStarted(pid int) {
-	stop := "hearth stop"
-	if a.socket != "" {
-		stop = "hearth --socket " + a.socket + " stop"
+	stop := "hearth"
+	for _, place := range [][2]string{{"config", a.configFile}, {"runtime_dir", a.settings["runtime_dir"]}, {"socket", a.socket}} {
+		if place[1] != "" {
+			stop += " --" + place[0] + " " + place[1]
+		}
 	}
-	fmt.Fprintf(a.stderr, clearLine+"hearth: started the shared daemon (process %d); `%s` ends it\n", pid, stop)
+	fmt.Fprintf(a.stderr, clearLine+"hearth: started the shared daemon (process %d); `%s stop` ends it\n", pid, stop)
 }
 
 // daemonArguments hand the settings that this command was given to a daemon that it
