@@ -230,11 +230,18 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 	switch {
 	case errors.Is(err, errStarting):
 		return &SurvivorsError{Unproven: true}
-	case err != nil || len(left)+ending == 0:
+	case err != nil:
 		return err
 	}
-	e := &SurvivorsError{}
-	for _, p := range left {
+	return leftOver(left, ending)
+}
+
+func leftOver(living []Info, ending int) error {
+	if len(living)+ending == 0 {
+		return nil
+	}
+	e := &SurvivorsError{Unproven: len(living) == 0}
+	for _, p := range living {
 		e.Remaining = append(e.Remaining, p.Identity)
 	}
 	return e

@@ -142,6 +142,14 @@ func TestWhatAnOrphanStartedIsEndedHoweverLongItsOwnEndTakes(t *testing.T) {
 	require.False(t, alive(tr.pids["large"]) || alive(tr.pids["below"]))
 }
 
+func TestWhatIsAboutToEndIsNotCalledAlive(t *testing.T) {
+	living := []Info{{Identity: Identity{PID: 7, StartTicks: 70}}}
+	require.NoError(t, leftOver(nil, 0))
+	require.EqualError(t, leftOver(nil, 2), "can't tell yet whether all processes ended")
+	require.EqualError(t, leftOver(living, 0), "still alive after SIGKILL: [7@70]")
+	require.EqualError(t, leftOver(living, 2), "still alive after SIGKILL: [7@70]")
+}
+
 func TestReaperWaitsWhileAChildIsStarted(t *testing.T) {
 	launcher := NewLauncher()
 	reaper, err := NewReaper(launcher, NewMark(RuntimeVar))

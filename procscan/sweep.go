@@ -40,7 +40,7 @@ type SurvivorsError struct {
 	Remaining []Identity
 	// Unproven is set when no carrier was held, but some ended while they were
 	// looked at, or the processes in Remaining may be of the tree: they are
-	// between two programs and show no environment.
+	// between two programs or about to end, and show no environment.
 	Unproven bool
 }
 

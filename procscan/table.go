@@ -37,8 +37,9 @@ type Scan struct {
 	// Vanished counts the carriers that ended while they were looked at: what
 	// they started last may be missing from Hits.
 	Vanished int
-	// Unknown showed no environment although they must have one: they are
-	// between two programs (execve). They were asked again before they came here.
+	// Unknown showed no environment although they must have one, or had: they are
+	// between two programs (execve) or about to end. They were asked again before they
+	// came here.
 	Unknown []Info
 	// Began is when the scan began, in the unit of Identity.StartTicks: what
 	// started earlier was there already.
