@@ -107,7 +107,7 @@ func (r *round) judge(pid int) (verdict, error) {
 	env, err := r.src.environ(pid, *r.buf)
 	switch {
 	case IsGone(err):
-		env = nil
+		return gone, nil
 	case isUnreadable(err):
 		return unreadable, nil
 	case err != nil:

@@ -18,7 +18,8 @@ type source interface {
 	// newest is the PID that was given last, or 0 where that can't be told.
 	newest() int
 	// environ reads the environment that a process was started with, its
-	// entries ended by NUL bytes, into buf or a larger one.
+	// entries ended by NUL bytes, into buf or a larger one. A process that shows
+	// none need not have ended: that is for stat to say.
 	environ(pid int, buf []byte) ([]byte, error)
 	// stat also works on zombies.
 	stat(pid int) (procStat, error)

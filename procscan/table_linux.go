@@ -89,7 +89,8 @@ func (src procfs) environ(pid int, buf []byte) ([]byte, error) {
 
 // threadEnviron asks the other threads: a process whose first thread has ended
 // answers ESRCH for itself, as zombies and kernel threads do. Those last are
-// many and in no process group, which is quickly asked.
+// many and in no process group, which is quickly asked. One that ends has given up
+// its memory in all its threads, and is there all the same: it has no environment.
 func (src procfs) threadEnviron(pid int, buf []byte) ([]byte, error) {
 	if group, err := unix.Getpgid(pid); err != nil || group == 0 {
 		return nil, ErrGone
@@ -108,7 +109,7 @@ func (src procfs) threadEnviron(pid int, buf []byte) ([]byte, error) {
 			return env, err
 		}
 	}
-	return nil, ErrGone
+	return buf[:0], nil
 }
 
 func (procfs) stat(pid int) (procStat, error) {
