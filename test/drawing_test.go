@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,12 +24,11 @@ var drawn = map[string]string{
 func TestReadmeDrawsTheStatesAsTheyFollowEachOther(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
+	all := sources(t)
 	for name, path := range drawn {
-		for _, s := range sources(t) {
-			if filepath.ToSlash(s.path) == path {
-				assert.Contains(t, string(readme), drawing(t, name, s))
-			}
-		}
+		at := slices.IndexFunc(all, func(s source) bool { return filepath.ToSlash(s.path) == path })
+		require.NotEqual(t, -1, at, path)
+		assert.Contains(t, string(readme), drawing(t, name, all[at]))
 	}
 }
 
