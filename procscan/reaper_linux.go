@@ -169,15 +169,16 @@ func children() ([]int, error) {
 // belonged can't be told.
 // While a child is being started none is listed: it would look like one.
 func (r *Reaper) Adopted() ([]Info, error) {
-	adopted, _, err := r.adopted()
+	adopted, _, _, err := r.adopted()
 	if errors.Is(err, errStarting) {
 		return nil, nil
 	}
 	return adopted, err
 }
 
-// adopted also counts those that end, the children of which come to us next.
-func (r *Reaper) adopted() (living []Info, ending int, err error) {
+// adopted also counts those that end, the children of which come to us next, and the
+// zombies, the children of which have come.
+func (r *Reaper) adopted() (living []Info, ending, zombies int, err error) {
 	buf := environBuffers.Get().(*[]byte)
 	defer environBuffers.Put(buf)
 	look := newRound(system, r.runtime.Env(), buf)
@@ -186,12 +187,14 @@ func (r *Reaper) adopted() (living []Info, ending int, err error) {
 		switch v {
 		case other, unreadable:
 			living = append(living, st.Info)
-		case gone, unknown:
+		case unknown:
 			ending++
+		case gone:
+			zombies++
 		}
 		return err
 	})
-	return living, ending, err
+	return living, ending, zombies, err
 }
 
 // EndAdopted ends the adopted processes, and those that come to us as their
@@ -226,7 +229,7 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 			return err
 		}
 	}
-	left, ending, err := r.adopted()
+	left, ending, _, err := r.adopted() // who traces a zombie keeps us from reaping it
 	switch {
 	case errors.Is(err, errStarting):
 		return &SurvivorsError{Unproven: true}
@@ -254,7 +257,7 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 	if _, err := r.Reap(); err != nil {
 		return 0, err
 	}
-	living, ending, err := r.adopted()
+	living, ending, zombies, err := r.adopted()
 	if err != nil {
 		return 0, err
 	}
@@ -267,7 +270,7 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 			return 0, err
 		}
 	}
-	return len(living) + ending, nil
+	return len(living) + ending + zombies, nil
 }
 
 // signalOne holds the process first: the list that its number is from may be old.

@@ -22,13 +22,23 @@ import (
 	"github.com/seed-f6977891/hearth/test/standins/script"
 )
 
-// medianOf makes n calls, one after the other, and gives the median time of one.
-func medianOf(n int, call func()) time.Duration {
-	times := make([]time.Duration, n)
-	for i := range times {
+// way does a thing once, and gives the time that counts of it.
+type way func() time.Duration
+
+// whole counts all of the time.
+func whole(call func()) way {
+	return func() time.Duration {
 		began := time.Now()
 		call()
-		times[i] = time.Since(began)
+		return time.Since(began)
+	}
+}
+
+// medianOf goes a way n times and gives the median.
+func medianOf(n int, once way) time.Duration {
+	times := make([]time.Duration, n)
+	for i := range times {
+		times[i] = once()
 	}
 	slices.Sort(times)
 	return times[n/2]
@@ -36,13 +46,13 @@ func medianOf(n int, call func()) time.Duration {
 
 // compared measures ways of one thing, turn by turn, so that a busy machine slows all
 // of them down, and gives the median of each way's rounds.
-func compared(b *testing.B, rounds, n int, ways ...func()) (medians []time.Duration) {
+func compared(b *testing.B, rounds, n int, ways ...way) (medians []time.Duration) {
 	b.Helper()
 	took := make([][]time.Duration, len(ways))
 	for b.Loop() {
 		for range rounds {
-			for i, way := range ways {
-				took[i] = append(took[i], medianOf(n, way))
+			for i, once := range ways {
+				took[i] = append(took[i], medianOf(n, once))
 			}
 		}
 	}
@@ -89,21 +99,23 @@ func BenchmarkWarmHover(b *testing.B) {
 		require.NotEmpty(b, report.Text)
 	}
 	bareHover := func() { g.bare.Call(b, "textDocument/hover", params) }
-	after := func() { // a bare hover, after what is shown apart
+	reading := func() time.Duration { // as cold as a caller is that had to wait for a server
+		bareHover()
+		began := time.Now()
 		found, err := config.Resolve(cfg, config.Request{Project: g.root, File: "p.go", NeedFile: true})
 		require.NoError(b, err)
 		text, err := os.ReadFile(found.File)
 		require.NoError(b, err)
 		sha256.Sum256(text)
-		bareHover()
+		return time.Since(began)
 	}
 	hover()
-	took := compared(b, 50, 20, hover, bareHover, after)
-	ours, bare, reading := took[0], took[1], took[2]-took[1]
-	b.ReportMetric(float64(ours-reading)/float64(bare), "x-pipes")
+	took := compared(b, 50, 20, whole(hover), whole(bareHover), reading)
+	ours, bare, apart := took[0], took[1], took[2]
+	b.ReportMetric(float64(ours-apart)/float64(bare), "x-pipes")
 	b.ReportMetric(float64(bare.Nanoseconds()), "ns-pipes")
 	b.ReportMetric(float64(ours.Nanoseconds()), "ns-hover")
-	b.ReportMetric(float64(reading.Nanoseconds()), "ns-resolving")
+	b.ReportMetric(float64(apart.Nanoseconds()), "ns-resolving")
 }
 
 // BenchmarkDiagnosticsAfterEdit compares the findings in a file that was just written
@@ -115,10 +127,10 @@ func BenchmarkDiagnosticsAfterEdit(b *testing.B) {
 		turn++
 		return fmt.Sprintf("%s\nvar v%d string = Answer()\n", goplsText, turn)
 	}
-	took := compared(b, 4, 10, func() {
+	took := compared(b, 4, 10, whole(func() {
 		g.write("p.go", edited())
 		assert.Len(b, g.found("p.go"), 1)
-	}, func() {
+	}), whole(func() {
 		text := edited()
 		g.write("p.go", text)
 		g.bare.Notify(b, "textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": g.uri, "version": turn},
@@ -127,7 +139,7 @@ func BenchmarkDiagnosticsAfterEdit(b *testing.B) {
 		var report struct{ Items []json.RawMessage }
 		require.NoError(b, json.Unmarshal(result, &report))
 		assert.Len(b, report.Items, 1)
-	})
+	}))
 	b.ReportMetric(float64(took[0])/float64(took[1]), "x-bare")
 	b.ReportMetric(float64(took[1].Nanoseconds()), "ns-bare")
 }
@@ -181,11 +193,11 @@ func BenchmarkClose(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		bare := standins.StartBare(b, b.TempDir(), nil, written.Command(bin.LSP)...)
-		own := medianOf(1, func() { bare.Exit(b) })
+		own := medianOf(1, whole(func() { bare.Exit(b) }))
 		s := startScripted(b, script.LSP{})
 		require.Equal(b, "alpha", s.hovered("A.lean"))
 		b.StartTimer()
-		over = append(over, medianOf(1, func() { require.NoError(b, s.Shutdown(s.bounded())) })-own)
+		over = append(over, medianOf(1, whole(func() { require.NoError(b, s.Shutdown(s.bounded())) }))-own)
 	}
 	slices.Sort(over)
 	b.ReportMetric(float64(over[len(over)/2].Microseconds())/1000, "over-ms")
