@@ -62,6 +62,9 @@ func (m *Machine[S]) Become(next S) {
 // Publish hands the Observer a snapshot without a change of state.
 func (m *Machine[S]) Publish() { m.self.Publish(m.publish()) }
 
+// PublishForward publishes at the end of a turn, see [Self.PublishForward].
+func (m *Machine[S]) PublishForward() { m.self.PublishForward(m.publish()) }
+
 // Snapshot is the part that every actor's snapshot has.
 func (m *Machine[S]) Snapshot() messages.ActorSnapshot {
 	return m.self.Snapshot(m.state.String(), m.since)

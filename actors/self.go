@@ -11,7 +11,7 @@ import (
 
 // Self is what an actor has of itself: its address, its workers, its timers and
 // its children. It is safe to use from a worker, but for Spawn, Go,
-// Forward and Publish.
+// Forward and PublishForward.
 type Self struct {
 	sys    *System
 	handle *Handle
@@ -93,12 +93,18 @@ func (s *Self) Expire(ctx context.Context, msg any) (callOff func() bool) {
 	return context.AfterFunc(ctx, func() { s.handle.Send(msg) })
 }
 
-// Publish hands the actor's snapshot to the Observer, which has its turn after this one.
-// It is called only from the actor's own goroutine.
+// Publish hands the actor's snapshot to the Observer.
 func (s *Self) Publish(snapshot messages.Snapshot) {
 	s.published.Store(true)
-	if h := s.sys.observer.Load(); h != nil && h.actor.mail.put(messages.Publish{Key: s.handle.ID(), Snapshot: snapshot}) {
-		s.handle.actor.follow(h.actor)
+	s.sys.tellObserver(messages.Publish{Key: s.handle.ID(), Snapshot: snapshot})
+}
+
+// PublishForward is Publish as Forward is Send. Until the actor's turn is over nobody is
+// answered by the Observer, so it is for the end of a turn.
+func (s *Self) PublishForward(snapshot messages.Snapshot) {
+	s.published.Store(true)
+	if h := s.sys.observer.Load(); h != nil {
+		s.Forward(h.pid, messages.Publish{Key: s.handle.ID(), Snapshot: snapshot})
 	}
 }
 

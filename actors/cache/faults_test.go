@@ -139,13 +139,21 @@ func TestEntryThatFailsKeepsItsSlotAndItsCallersHearAtOnce(t *testing.T) {
 
 func TestResourceThatCannotBeMadeIsAnError(t *testing.T) {
 	for name, fault := range faults {
+		var gate chan struct{} // a fault before the Entry has its call would make that wait for the next creation
 		cfg := cache.Config{NewResource: func(messages.Key) func(*actors.Self) actors.Behaviour {
-			return func(*actors.Self) actors.Behaviour { fault(); return nil }
+			return func(*actors.Self) actors.Behaviour { <-gate; fault(); return nil }
 		}}
 		sharedBubble(t, name, cfg, func(t *testing.T, w *world) {
-			assert.Equal(t, messages.KindInternal, messages.KindOf(w.call("/a").err(t)))
+			failed := func() messages.Kind {
+				gate = make(chan struct{})
+				call := w.call("/a")
+				call.pending(t)
+				close(gate)
+				return messages.KindOf(call.err(t))
+			}
+			assert.Equal(t, messages.KindInternal, failed())
 			w.clearAway(actortest.Find[messages.Down](t, w.Supervisor).From)
-			assert.Equal(t, messages.KindInternal, messages.KindOf(w.call("/a").err(t)), "the slot was freed, and the next fails anew")
+			assert.Equal(t, messages.KindInternal, failed(), "the slot was freed, and the next fails anew")
 		})
 	}
 }

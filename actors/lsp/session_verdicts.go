@@ -33,11 +33,11 @@ func (s *Session) failed(c *call, err error) {
 }
 
 // answer ends a call whose worker is in. Its caller finds it ended in status, and waits
-// for nobody's accounting.
+// for nobody's accounting, nor for the observer to be woken.
 func (s *Session) answer(c *call, reply func()) {
 	c.phase = callAnswered
 	s.release(c)
-	s.machine.Publish()
+	s.machine.PublishForward()
 	reply()
 	s.settle(c)
 	s.next()
