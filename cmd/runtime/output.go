@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/seed-f6977891/hearth/messages"
@@ -53,7 +55,11 @@ func asksJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
-	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+	return slices.ContainsFunc(args, func(arg string) bool {
+		value, given := strings.CutPrefix(arg, "--json=")
+		asked, err := strconv.ParseBool(value)
+		return arg == "--json" || given && err == nil && asked
+	})
 }
 
 // print writes a command's result. A result that could not be written is a failure
