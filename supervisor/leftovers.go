@@ -89,7 +89,7 @@ func recordsIn(dir string) ([]string, error) {
 // sweepRecord ends what one file tells of. It is false where the runtime lives, or
 // somebody else is at it, or nothing is left.
 func sweepRecord(ctx context.Context, path string, dryRun bool) (left Leftover, dead bool) {
-	file, err := lockRecord(path, os.O_RDONLY)
+	file, err := lockOfTheDead(ctx, path)
 	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
 		return left, false
 	}
@@ -118,6 +118,40 @@ func sweepRecord(ctx context.Context, path string, dryRun bool) (left Leftover, 
 		left.Err = os.Remove(path)
 	}
 	return left, true
+}
+
+// startingLimit is longer than a child takes from its fork to its program.
+const startingLimit = 2 * time.Second
+
+// lockOfTheDead takes the lock of a file whose runtime lives no more. One that died in
+// the middle of a start has left the lock to the child, which has all of its descriptors
+// until it executes its program.
+func lockOfTheDead(ctx context.Context, path string) (*os.File, error) {
+	file, err := lockRecord(path, os.O_RDONLY)
+	for waited := time.Duration(0); errors.Is(err, unix.EWOULDBLOCK) && waited < startingLimit && ownerIsGone(path); waited += retryFirst {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(retryFirst):
+		}
+		file, err = lockRecord(path, os.O_RDONLY)
+	}
+	return file, err
+}
+
+// ownerIsGone tells whether no process has the number of the file's runtime.
+func ownerIsGone(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }() // only read
+	var r record
+	if readRecord(file, &r) != nil {
+		return false
+	}
+	_, err = procscan.Read(r.PID)
+	return procscan.IsGone(err)
 }
 
 // lockRecord opens a file and takes its lock, without waiting.

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,7 +73,7 @@ func TestFileOfAnotherBootIsOnlyRemoved(t *testing.T) {
 func TestRuntimeThatLivesIsNotTouched(t *testing.T) {
 	dir, mark := t.TempDir(), procscan.NewMark(procscan.RuntimeVar)
 	pid, _ := carrier(t, mark)
-	path := died(t, dir, map[string]any{"boot_id": procscan.BootID(), "pid": 123, "runtime": mark.Value})
+	path := died(t, dir, map[string]any{"boot_id": procscan.BootID(), "pid": os.Getpid(), "runtime": mark.Value})
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
@@ -84,6 +86,41 @@ func TestRuntimeThatLivesIsNotTouched(t *testing.T) {
 	assert.FileExists(t, path)
 	_, err = procscan.Read(pid)
 	assert.NoError(t, err)
+}
+
+// TestRuntimeThatDiedAmidAStartHasLeftItsLockToTheChild: for as long as that takes to
+// its program.
+func TestRuntimeThatDiedAmidAStartHasLeftItsLockToTheChild(t *testing.T) {
+	ended := exec.Command("true")
+	require.NoError(t, ended.Run())
+	for _, tt := range []struct {
+		law   string
+		pid   int
+		held  time.Duration
+		swept int
+	}{
+		{"the lock is waited for", ended.Process.Pid, 500 * time.Millisecond, 1},
+		{"not for ever", ended.Process.Pid, time.Hour, 0},
+		{"and not that of a runtime which lives", os.Getpid(), time.Nanosecond, 0},
+	} {
+		t.Run(tt.law, func(t *testing.T) {
+			dir := t.TempDir()
+			file := died(t, dir, map[string]any{"boot_id": procscan.BootID(), "pid": tt.pid, "runtime": "0123"})
+			child, err := os.Open(file)
+			require.NoError(t, err)
+			defer func() { _ = child.Close() }()
+			require.NoError(t, unix.Flock(int(child.Fd()), unix.LOCK_EX))
+			synctest.Test(t, func(t *testing.T) {
+				executes := time.AfterFunc(tt.held, func() { _ = unix.Flock(int(child.Fd()), unix.LOCK_UN) })
+				defer executes.Stop()
+				began := time.Now()
+				found, err := supervisor.SweepLeftovers(t.Context(), dir, false)
+				require.NoError(t, err)
+				assert.Len(t, found, tt.swept)
+				assert.Less(t, time.Since(began), 10*time.Second)
+			})
+		})
+	}
 }
 
 func TestAFileThatSaysNothingIsNoReasonToEndAnything(t *testing.T) {

@@ -113,7 +113,7 @@ func (c Command) String() string {
 }
 
 func quote(word string) string {
-	if word != "" && strings.Trim(word, plainBytes) == "" {
+	if word != "" && strings.Trim(word, plainBytes) == "" && !syntax.IsKeyword(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

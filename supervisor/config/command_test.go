@@ -53,7 +53,7 @@ func TestAProgramIsABareNameOrAnAbsolutePath(t *testing.T) {
 }
 
 func FuzzCommandsReadBackAsWritten(f *testing.F) {
-	for _, seed := range []string{"lake\x00serve", "x\x00a'b\x00$(y)", "x\x00\x00 \n\t\\", "/a b\x00*\x00~"} {
+	for _, seed := range []string{"do", "declare\x00x", "export", "let\x00i", "time\x00ls", "coproc\x00x", "lake\x00serve", "x\x00a'b\x00$(y)", "x\x00\x00 \n\t\\", "/a b\x00*\x00~"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -3,10 +3,12 @@
 package chaos_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -137,14 +139,12 @@ type reusers struct {
 	placed int
 }
 
-// newcomersTime is like no other sleep's here.
-const newcomersTime = "86399"
-
 // isNewcomer tells a process that was given the number of one that had lived for less than
-// a tick of the clock that starts are counted in: both have the same identity.
+// a tick of the clock that starts are counted in: both have the same identity. It is the
+// test's own child, as no process of a tree is.
 func isNewcomer(pid int) bool {
-	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && string(command) == "sleep\x00"+newcomersTime+"\x00"
+	infos, err := procscan.SystemTable().Walk(context.Background())
+	return err == nil && slices.ContainsFunc(infos, func(p procscan.Info) bool { return p.PID == pid && p.PPID == os.Getpid() })
 }
 
 // place gives the dead process's number to a canary, as soon as it is free. It may not be
@@ -162,7 +162,7 @@ func (r *reusers) place(t *testing.T, pid int) (placed bool) {
 		if os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0) != nil {
 			return false
 		}
-		newcomer := exec.Command("sleep", newcomersTime)
+		newcomer := exec.Command("sleep", "3600")
 		newcomer.Env = []string{"PATH=/usr/bin:/bin"}
 		if newcomer.Start() != nil {
 			return false
