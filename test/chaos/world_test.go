@@ -3,12 +3,10 @@
 package chaos_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -139,12 +137,19 @@ type reusers struct {
 	placed int
 }
 
+// newcomersTime is like no other sleep's here.
+const newcomersTime = "86399"
+
 // isNewcomer tells a process that was given the number of one that had lived for less than
-// a tick of the clock that starts are counted in: both have the same identity. It is the
-// test's own child, as no process of a tree is.
+// a tick of the clock that starts are counted in: both have the same identity. Until it
+// executes its program it is a copy of this one.
 func isNewcomer(pid int) bool {
-	infos, err := procscan.SystemTable().Walk(context.Background())
-	return err == nil && slices.ContainsFunc(infos, func(p procscan.Info) bool { return p.PID == pid && p.PPID == os.Getpid() })
+	own, err := os.ReadFile("/proc/self/cmdline")
+	if err != nil {
+		return false
+	}
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && (string(command) == "sleep\x00"+newcomersTime+"\x00" || string(command) == string(own))
 }
 
 // place gives the dead process's number to a canary, as soon as it is free. It may not be
@@ -162,7 +167,7 @@ func (r *reusers) place(t *testing.T, pid int) (placed bool) {
 		if os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0) != nil {
 			return false
 		}
-		newcomer := exec.Command("sleep", "3600")
+		newcomer := exec.Command("sleep", newcomersTime)
 		newcomer.Env = []string{"PATH=/usr/bin:/bin"}
 		if newcomer.Start() != nil {
 			return false
