@@ -41,7 +41,8 @@ type Child struct {
 }
 
 // Read returns the events of the journal at path in the order in which they were written. A journal that doesn't exist
-// yet is empty; a last line without its newline isn't read.
+// yet is empty; a last line without its newline isn't read. Nor is one of which only a part was written, because its
+// writer was killed (the kernel writes page by page): another's line goes on behind it.
 func Read(path string) ([]Event, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +58,12 @@ func Read(path string) ([]Event, error) {
 			return events, nil
 		}
 		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
+		err := json.Unmarshal(line, &e)
+		if torn := bytes.LastIndex(line, []byte(`{"time_ns":`)); err != nil && torn > 0 {
+			e = Event{}
+			err = json.Unmarshal(line[torn:], &e)
+		}
+		if err != nil {
 			return events, fmt.Errorf("journal line %d: %w", len(events)+1, err)
 		}
 		events = append(events, e)

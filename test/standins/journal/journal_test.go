@@ -44,6 +44,18 @@ func TestReadLeavesAnUnfinishedLineForLater(t *testing.T) {
 	require.Len(t, events, 1)
 }
 
+func TestReadPassesOverWhatAKilledWriterBegan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	require.NoError(t, os.WriteFile(path, []byte(`{"time_ns":1,"pid":1}`+"\n"+`{"time_ns":2,"ro{"time_ns":3,"pid":3}`+"\n"), 0o600))
+	events, err := journal.Read(path)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.Equal(t, 3, events[1].PID)
+	require.NoError(t, os.WriteFile(path, []byte("{no\n"), 0o600))
+	_, err = journal.Read(path)
+	require.ErrorContains(t, err, "journal line 1")
+}
+
 func TestNilWriterDropsEvents(t *testing.T) {
 	w, err := journal.Open("", "nobody")
 	require.NoError(t, err)
