@@ -15,7 +15,7 @@ type answer struct {
 	undelivered func()
 }
 
-// Go runs blocking work on a goroutine of its own. Its outcome comes back as the
+// Go runs blocking work outside of the actor, once this turn is over. Its outcome comes back as the
 // message that toMessage makes of it, in the actor's mailbox; a panic or a Goexit
 // of work comes back as a *messages.PanicError. toMessage only wraps: it must not
 // panic. The actor must have got every answer before it says that it is finished.

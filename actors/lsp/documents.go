@@ -250,7 +250,7 @@ func (d *Documents[K]) victims(keep int) []string {
 func (d *Documents[K]) unused() []string {
 	var paths []string
 	for path, doc := range d.docs {
-		if doc.version != 0 && !doc.busy && len(doc.users) == 0 {
+		if doc.unused() {
 			paths = append(paths, path)
 		}
 	}

@@ -16,11 +16,16 @@ func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool
 // anyDirty tells whether a plan would have to close documents first.
 func (d *Documents[K]) anyDirty() bool {
 	for _, doc := range d.docs {
-		if doc.dirty && doc.version != 0 && !doc.busy && len(doc.users) == 0 {
+		if doc.dirty && doc.unused() {
 			return true
 		}
 	}
 	return false
+}
+
+// unused tells whether a document is open and no call has it.
+func (doc *document[K]) unused() bool {
+	return doc.version != 0 && !doc.busy && len(doc.users) == 0
 }
 
 // Confirmed takes in that a call found the text of Known on disk.
