@@ -237,6 +237,7 @@ func TestClosingCacheFinishesWhatItAdmittedAndLeavesNothing(t *testing.T) {
 	sharedBubble(t, "abort", cache.Config{Limit: 2}, func(t *testing.T, w *world) {
 		w.callTakes = hour
 		running := w.call("/a")
+		running.pending(t) // its server has begun
 		w.startTakes = hour
 		creating := w.call("/b")
 		creating.pending(t)
