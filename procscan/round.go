@@ -188,17 +188,22 @@ func (r *round) noteUnknown(pids []int) error {
 }
 
 // hasEntry reports whether an environment block has exactly this entry: one
-// that only begins or ends like it is somebody else's.
+// that only begins or ends like it is somebody else's. It looks for the second half,
+// which is random in a mark: a search for the name would stop at whatever begins like it.
 func hasEntry(block, entry []byte) bool {
-	for from := 0; ; {
-		at := bytes.Index(block[from:], entry)
+	half := len(entry) / 2
+	for from := half; from < len(block); {
+		at := bytes.Index(block[from:], entry[half:])
 		if at < 0 {
 			return false
 		}
-		start, end := from+at, from+at+len(entry)
-		if (start == 0 || block[start-1] == 0) && (end == len(block) || block[end] == 0) {
+		start := from + at - half
+		end := start + len(entry)
+		if bytes.HasPrefix(block[start:], entry) &&
+			(start == 0 || block[start-1] == 0) && (end == len(block) || block[end] == 0) {
 			return true
 		}
-		from = start + 1
+		from += at + 1
 	}
+	return false
 }
