@@ -123,6 +123,7 @@ func describe(p Progress) string {
 // one has can't make the list grow.
 func (c *Collector) register(e Registered) {
 	c.dropRegistration(e.ID)
+	e.patterns = e.watches()
 	if len(c.regs) < maxRegs {
 		c.regs = append(c.regs, e)
 	}

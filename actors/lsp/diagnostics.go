@@ -95,13 +95,13 @@ const (
 
 func (q *question) way(s status) way {
 	q.mu.Lock()
-	noLean, noPull, noCommand := q.refused[leanWait], q.refused[pullMethod], q.refused[executeCommand]
+	noLean, noCommand := q.refused[leanWait], q.refused[executeCommand]
 	q.mu.Unlock()
 	lean := s.speaksLean || strings.HasPrefix(q.caps.server, "Lean")
 	switch {
 	case q.profile.Complete == CompleteLean && lean && !noLean:
 		return wayLean
-	case !noPull && (offered(q.caps.providers["diagnosticProvider"]) || len(q.Registrations(pullMethod)) > 0):
+	case q.pulls():
 		return wayPull
 	case !noCommand && q.caps.runsTSServer():
 		return wayTSServer

@@ -120,6 +120,7 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 		d.drop(doc, path, id)
 		return Plan{}, false
 	}
+	doc.dirty, doc.stale = false, false // a change that is told from here on is none of this text
 	d.versions[path]++
 	plan.Version = d.versions[path]
 	plan.Close = d.takeDirty()
@@ -135,28 +136,6 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 	return plan, true
 }
 
-// FilesChanged takes in which files changed on disk. A server goes by what it was sent
-// of an open document, so the plan that is made next, for whatever document, closes
-// those of them that nobody uses: other files' answers depend on them. unwatched says
-// that the server was not told of the change; then it looks again only when a document
-// is opened, and each other open one is, for its next diagnostics.
-func (d *Documents[K]) FilesChanged(paths []string, unwatched bool) {
-	for path, doc := range d.docs {
-		changed := slices.Contains(paths, path)
-		doc.dirty = doc.dirty || changed
-		doc.stale = doc.stale || unwatched && !changed
-	}
-}
-
-// takeDirty marks as being closed the unused documents whose files have changed.
-func (d *Documents[K]) takeDirty() []string {
-	paths := slices.DeleteFunc(d.unused(), func(path string) bool { return !d.docs[path].dirty })
-	for _, path := range paths {
-		d.docs[path].busy = true
-	}
-	return paths
-}
-
 // Sent takes in how many of a plan's notifications were written before an error. What
 // was not written has not happened.
 func (d *Documents[K]) Sent(id K, plan Plan, written int) {
@@ -170,7 +149,9 @@ func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 	case plan.Kind == PlanReopen && written == 2,
 		plan.Kind == PlanOpen && written == 1, plan.Kind == PlanChange && written == 1:
 		doc.version, doc.sum = plan.Version, doc.next
-		doc.outdated, doc.dirty, doc.stale = false, false, false
+		doc.outdated = false
+	case plan.Kind != PlanNothing:
+		doc.dirty, doc.stale = true, true
 	}
 	doc.users[id].version = plan.Version
 }

@@ -175,49 +175,6 @@ func TestAReopenSendsEqualBytesAgain(t *testing.T) {
 	d.Leave(id, "/a", d.now)
 }
 
-func TestAnUnusedDocumentWhoseFileChangedIsClosedByTheNextPlan(t *testing.T) {
-	d := newDesk(t, 8)
-	d.run("/a", "x")
-	d.run("/b", "x")
-	used, _ := d.start(Claim{Path: "/used"}, "x")
-	d.FilesChanged([]string{"/a", "/used", "/never"}, false)
-	plan, _ := d.run("/b", "x")
-	assert.Equal(t, PlanNothing, plan.Kind)
-	assert.Equal(t, []string{"/a"}, plan.Close)
-	d.Leave(used, "/used", d.now)
-	plan, _ = d.run("/a", "y")
-	assert.Equal(t, PlanOpen, plan.Kind)
-	assert.Equal(t, []string{"/used"}, plan.Close)
-	plan, _ = d.run("/b", "x")
-	assert.True(t, plan.Empty())
-}
-
-func TestAChangedFileThatIsAskedAboutIsNotClosed(t *testing.T) {
-	d := newDesk(t, 8)
-	d.run("/a", "x")
-	d.FilesChanged([]string{"/a"}, false)
-	plan, _ := d.run("/a", "y")
-	assert.Equal(t, PlanChange, plan.Kind)
-	assert.Empty(t, plan.Close)
-	d.FilesChanged([]string{"/a"}, false)
-	plan, _ = d.run("/a", "y")
-	assert.True(t, plan.Empty())
-	plan, _ = d.run("/b", "x")
-	assert.Empty(t, plan.Close, "it was found unchanged")
-}
-
-func TestAServerThatIsNotToldOfFilesLooksAgainAtAnOpening(t *testing.T) {
-	d := newDesk(t, 8)
-	d.run("/a", "x")
-	d.FilesChanged([]string{"/other"}, true)
-	_, plan := d.start(Claim{Path: "/a"}, "x")
-	assert.Equal(t, PlanNothing, plan.Kind, "only diagnostics need it")
-	plan, _ = d.run("/a", "x")
-	assert.Equal(t, PlanReopen, plan.Kind)
-	plan, _ = d.run("/a", "x")
-	assert.Equal(t, PlanNothing, plan.Kind)
-}
-
 func TestWhatWasNotWrittenHasNotHappened(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -30,6 +30,8 @@ type Registered struct {
 	ID      string
 	Method  string
 	Options json.RawMessage
+
+	patterns []Pattern // what the Collector made of a registration for watchedFiles
 }
 
 // Unregistered takes a registration back.

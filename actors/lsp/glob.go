@@ -34,24 +34,34 @@ type Pattern struct {
 
 const allKinds = 7
 
-// WatchPatterns are the patterns of all current registrations for
-// workspace/didChangeWatchedFiles; none: the server doesn't want to be told.
+// watchedFiles is the method of registrations that ask to hear of changed files.
+const watchedFiles = "workspace/didChangeWatchedFiles"
+
+// WatchPatterns are the patterns of all current registrations for watchedFiles; none: the
+// server doesn't want to be told.
 func (c *Client) WatchPatterns() []Pattern {
 	var patterns []Pattern
-	for _, r := range c.Registrations("workspace/didChangeWatchedFiles") {
-		var options struct {
-			Watchers []struct {
-				Glob json.RawMessage `json:"globPattern"`
-				Kind int             `json:"kind"`
-			} `json:"watchers"`
-		}
-		if json.Unmarshal(r.Options, &options) != nil {
-			continue
-		}
-		for _, watcher := range options.Watchers {
-			if p, ok := parsePattern(watcher.Glob, watcher.Kind); ok {
-				patterns = append(patterns, p)
-			}
+	for _, r := range c.Registrations(watchedFiles) {
+		patterns = append(patterns, r.patterns...)
+	}
+	return patterns
+}
+
+// watches reads the patterns of a registration, which takes too long for each change.
+func (r Registered) watches() []Pattern {
+	var options struct {
+		Watchers []struct {
+			Glob json.RawMessage `json:"globPattern"`
+			Kind int             `json:"kind"`
+		} `json:"watchers"`
+	}
+	if r.Method != watchedFiles || json.Unmarshal(r.Options, &options) != nil {
+		return nil
+	}
+	var patterns []Pattern
+	for _, watcher := range options.Watchers {
+		if p, ok := parsePattern(watcher.Glob, watcher.Kind); ok {
+			patterns = append(patterns, p)
 		}
 	}
 	return patterns

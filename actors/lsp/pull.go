@@ -20,6 +20,14 @@ type pulled struct {
 	raw      json.RawMessage
 }
 
+// pulls tells whether the server gives its findings when it is asked for them.
+func (c *Client) pulls() bool {
+	c.mu.Lock()
+	refused := c.refused[pullMethod]
+	c.mu.Unlock()
+	return !refused && (offered(c.caps.providers["diagnosticProvider"]) || len(c.Registrations(pullMethod)) > 0)
+}
+
 // pull asks for the diagnostics of t.
 func (q *question) pull(ctx context.Context, t text) (Findings, error) {
 	params := map[string]any{"textDocument": map[string]string{"uri": t.uri}}

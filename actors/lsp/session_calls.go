@@ -131,7 +131,8 @@ func (s *Session) begin(c *call) {
 		watcher = nil
 	}
 	actors.Go(s.self, c.ctx, func(ctx context.Context) ([]byte, error) {
-		flush(ctx, watcher) // before the file is read: its own change is told before its didChange
+		// Begun before the file is read: its own change is told before its didChange.
+		defer flush(ctx, watcher)()
 		return read(path)
 	}, func(text []byte, err error) any { return fileRead{id, text, err} }, nil)
 }
@@ -250,5 +251,6 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 		s.failed(c, msg.err)
 	default:
 		s.answer(c, msg.reply)
+		s.save(c)
 	}
 }

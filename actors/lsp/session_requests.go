@@ -41,7 +41,7 @@ func requestOf(client *Client, watcher *Watcher, c *call) request {
 	case messages.Query:
 		return func(ctx context.Context, doc Source) (func(), error) {
 			if doc.Path == "" {
-				flush(ctx, watcher) // with a file, it was done before that was read
+				flush(ctx, watcher)() // with a file, it was done before that was read
 			}
 			if err := client.checked(ctx, doc, plan); err != nil {
 				return nil, err
@@ -72,15 +72,18 @@ func (c *call) asksOthers() bool {
 	return query || c.claim.Diagnoses
 }
 
-// flush lets the server hear of other files' changes first. Where that can't be had in
-// flushBound the answer is still the server's best.
-func flush(ctx context.Context, watcher *Watcher) {
+// flush lets the server hear of other files' changes first, and gives the wait for that.
+// Where it can't be had in flushBound the answer is still the server's best.
+func flush(ctx context.Context, watcher *Watcher) (wait func()) {
 	if watcher == nil {
-		return
+		return func() {}
 	}
 	ctx, stop := context.WithTimeout(ctx, flushBound)
-	defer stop()
-	_ = watcher.Flush(ctx)
+	flushed := watcher.Flush(ctx)
+	return func() {
+		defer stop()
+		_ = flushed()
+	}
 }
 
 // reported is never nil: an empty list says that the server found nothing.

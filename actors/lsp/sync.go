@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"maps"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,8 @@ type text struct {
 	sum     [sha256.Size]byte
 	mark    uint64
 	pulled  pulled
+	held    ChangeType // of its file, which the server hears of when it is closed; 0: none
+	unsaved bool       // its didSave is sent by Save
 }
 
 // touch is a moment at which the server was told that some file has changed. What it
@@ -91,31 +94,60 @@ func (c *Client) didOpen(ctx context.Context, plan Plan, data []byte) error {
 
 // didChange sends the whole text, which every server takes that takes changes, and
 // didSave to those that want it: the bytes came from the disk, so it is true, and some
-// servers check only then.
+// servers check only then. One that is asked for its findings checks when it is asked:
+// it has its hands free for that, and Save sends the rest.
 func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
 	uri, mark, content := PathToURI(plan.Path), c.Mark(), string(data)
 	err := c.wire.Notify(ctx, "textDocument/didChange", changeParams(uri, plan.Version, content))
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
 	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: mark}
+	t.unsaved = c.caps.save && !c.caps.saveText && c.pulls()
+	c.mu.Lock()
 	if old := c.texts[plan.Path]; old != nil {
-		t.pulled = old.pulled
+		t.pulled, t.held = old.pulled, old.held
 	}
 	c.texts[plan.Path] = t
 	c.touched = touch{mark: mark, at: time.Now()}
 	c.mu.Unlock()
-	if !c.caps.save {
-		return nil
+	if c.caps.save && !t.unsaved {
+		c.didSave(ctx, uri, content)
 	}
+	return nil
+}
+
+// didSave says nothing of an error: the change was sent whatever becomes of this, and a
+// broken stream shows at the next use.
+func (c *Client) didSave(ctx context.Context, uri, content string) {
 	params := map[string]any{"textDocument": map[string]any{"uri": uri}}
 	if c.caps.saveText {
 		params["text"] = content
 	}
-	// The change is sent whatever becomes of this; a broken stream shows at the next use.
 	_ = c.wire.Notify(ctx, "textDocument/didSave", params)
-	return nil
+}
+
+// Unsaved tells whether there is something to Save.
+func (c *Client) Unsaved(path string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.texts[path]
+	return t != nil && t.unsaved
+}
+
+// Save sends the didSave of a document that Sync has left out. It is for after the answer
+// that the document was changed for.
+func (c *Client) Save(ctx context.Context, path string) {
+	c.mu.Lock()
+	t := c.texts[path]
+	put := t != nil && t.unsaved
+	if put {
+		t.unsaved = false
+	}
+	c.mu.Unlock()
+	if put {
+		c.didSave(ctx, t.uri, "")
+	}
 }
 
 func changeParams(uri string, version int32, content string) map[string]any {
@@ -147,10 +179,14 @@ func (c *Client) didClose(ctx context.Context, path string) error {
 	}
 	c.Untrack(uri)
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	t := c.texts[path]
 	delete(c.texts, path)
 	maps.DeleteFunc(c.closed, func(_ string, at time.Time) bool { return time.Since(at) > time.Second })
 	c.closed[path] = time.Now()
+	c.mu.Unlock()
+	if t != nil && t.held != 0 { // didClose is sent: a broken stream shows at the next use
+		_ = c.tellChanges(context.WithoutCancel(ctx), []FileChange{{Path: path, Type: t.held}})
+	}
 	return nil
 }
 
@@ -174,6 +210,38 @@ func (c *Client) awaitEcho(ctx context.Context, path string) {
 
 // FilesChanged tells the server of changed files; see Watcher.
 func (c *Client) FilesChanged(ctx context.Context, changes []FileChange) error {
+	if changes = c.hold(changes); len(changes) == 0 {
+		return nil
+	}
+	return c.tellChanges(ctx, changes)
+}
+
+// hold takes out the changes of what the server has open, of which it goes by the text
+// that it was sent: it hears of them when that is closed. A server that publishes by
+// itself is told at once, as it may look at other documents only then; one that is asked
+// looks when it is asked, and would do the same work twice for one edit.
+func (c *Client) hold(changes []FileChange) []FileChange {
+	if !c.pulls() {
+		return changes
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(changes), func(change FileChange) bool {
+		t := c.texts[change.Path]
+		switch {
+		case t == nil:
+			return false
+		case change.Type == FileDeleted:
+			t.held = 0
+			return false
+		case t.held == 0:
+			t.held = change.Type
+		}
+		return true
+	})
+}
+
+func (c *Client) tellChanges(ctx context.Context, changes []FileChange) error {
 	type event struct {
 		URI  string     `json:"uri"`
 		Type ChangeType `json:"type"`
@@ -183,7 +251,7 @@ func (c *Client) FilesChanged(ctx context.Context, changes []FileChange) error {
 		events[i] = event{URI: PathToURI(change.Path), Type: change.Type}
 	}
 	now := touch{mark: c.Mark(), at: time.Now()}
-	err := c.wire.Notify(ctx, "workspace/didChangeWatchedFiles", map[string]any{"changes": events})
+	err := c.wire.Notify(ctx, watchedFiles, map[string]any{"changes": events})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,9 +55,10 @@ type Watcher struct {
 
 	mu       sync.Mutex
 	patterns []Pattern
-	flushes  map[string]chan struct{} // by the name of the file that marks the flush
-	flushed  int
-	marks    string // directory of those files; empty: not running
+	flushes  map[string]chan<- bool // by the name of the file that marks the flush
+	idle     []string               // such files that no flush has
+	made     int                    // how many such files there have been
+	marks    string                 // directory of those files; empty: not running
 
 	incomplete atomic.Bool
 	dirs       map[string]bool
@@ -77,7 +77,7 @@ type change struct {
 func NewWatcher(root string, exclude []string, n Notifier) *Watcher {
 	return &Watcher{
 		root: root, exclude: slices.Concat(skipped, exclude), notifier: n, begun: make(chan struct{}),
-		flushes: map[string]chan struct{}{}, dirs: map[string]bool{}, pending: map[string]change{},
+		flushes: map[string]chan<- bool{}, dirs: map[string]bool{}, pending: map[string]change{},
 	}
 }
 
@@ -151,60 +151,6 @@ func (w *Watcher) loop(ctx context.Context, marks string, deliver func(context.C
 		}
 		w.reached(flush, lost)
 	}
-}
-
-// Flush returns when every change that was made before it was called has been told, or
-// ctx ends. It waits for the watch to begin. It makes a file of its own in a folder of its own: the kernel queues that
-// behind the changes of all others.
-func (w *Watcher) Flush(ctx context.Context) error {
-	select {
-	case <-w.begun:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	w.mu.Lock()
-	if w.marks == "" {
-		w.mu.Unlock()
-		return errors.New("files are watched no longer")
-	}
-	w.flushed++
-	name := filepath.Join(w.marks, strconv.Itoa(w.flushed))
-	done := make(chan struct{})
-	w.flushes[name] = done
-	w.mu.Unlock()
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		w.reached(name, false)
-		return err
-	}
-	defer func() { _ = os.Remove(name) }() // Run removes what is left
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		w.reached(name, false)
-		return context.Cause(ctx)
-	}
-}
-
-// reached lets go the flush that name marks, or all.
-func (w *Watcher) reached(name string, all bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for mark, done := range w.flushes {
-		if all || mark == name {
-			close(done)
-			delete(w.flushes, mark)
-		}
-	}
-}
-
-// stop lets go everybody who waits in Flush.
-func (w *Watcher) stop(marks string) {
-	w.mu.Lock()
-	w.marks = ""
-	w.mu.Unlock()
-	w.reached("", true)
-	_ = os.RemoveAll(marks)
 }
 
 // tell delivers what is pending and wanted.

@@ -1,0 +1,102 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Flush gives a wait for every change that was made before it was called to be told, or
+// for ctx to end. It waits itself for the watch to begin. It touches a file of its own in
+// a folder of its own: the kernel queues that behind the changes of all others.
+func (w *Watcher) Flush(ctx context.Context) (wait func() error) {
+	failed := func(err error) func() error { return func() error { return err } }
+	select {
+	case <-w.begun:
+	case <-ctx.Done():
+		return failed(context.Cause(ctx))
+	}
+	name, done, err := w.mark()
+	if err != nil {
+		return failed(err)
+	}
+	if err := report(name); err != nil {
+		w.reached(name, false)
+		return failed(err)
+	}
+	return func() error {
+		select {
+		case reported := <-done:
+			w.reuse(name, reported)
+			return nil
+		case <-ctx.Done():
+			w.reached(name, false)
+			w.reuse(name, false)
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// mark registers a flush under the name of a file that no other has.
+func (w *Watcher) mark() (name string, done <-chan bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.marks == "" {
+		return "", nil, errors.New("files are watched no longer")
+	}
+	if last := len(w.idle) - 1; last >= 0 {
+		name, w.idle = w.idle[last], w.idle[:last]
+	} else {
+		w.made++
+		name = filepath.Join(w.marks, strconv.Itoa(w.made))
+	}
+	let := make(chan bool, 1)
+	w.flushes[name] = let
+	return name, let, nil
+}
+
+// report has the kernel report a file, which is made the first time.
+func report(name string) error {
+	err := os.Chmod(name, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.WriteFile(name, nil, 0o600)
+	}
+	return err
+}
+
+// reuse keeps the file of a flush for the next one, if the kernel has reported it: a
+// report that is still to come would end that one too early.
+func (w *Watcher) reuse(name string, reported bool) {
+	if !reported {
+		_ = os.Remove(name) // stop removes what is left
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.idle = append(w.idle, name)
+}
+
+// reached lets go the flush that name marks, or all, and tells them whether their file
+// was reported.
+func (w *Watcher) reached(name string, all bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for mark, let := range w.flushes {
+		if all || mark == name {
+			let <- mark == name // it has room for one
+			delete(w.flushes, mark)
+		}
+	}
+}
+
+// stop lets go everybody who waits in Flush.
+func (w *Watcher) stop(marks string) {
+	w.mu.Lock()
+	w.marks = ""
+	w.mu.Unlock()
+	w.reached("", true)
+	_ = os.RemoveAll(marks)
+}
