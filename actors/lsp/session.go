@@ -64,7 +64,7 @@ const (
 //	Ready        | fileRead(ok)            | nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
 //	Ready        | fileRead(ok), diagnostics of other bytes in flight | back into the queue       | Ready
 //	Ready        | fileRead(err)           | reply, Settled Healthy; next                         | Ready
-//	Ready        | opDone(ok, or the server's own error) | reply, Settled Healthy; next; Go(didSave) where that was put off | Ready
+//	Ready        | opDone(ok, or the server's own error) | reply, Settled Healthy; next           | Ready
 //	Ready        | opDone(stale imports, or refused for another text) | back into the queue | Ready
 //	Ready        | opDone(out of time), overdue | reply; Settled at once, or once it is judged; next | Ready
 //	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
@@ -162,7 +162,6 @@ type (
 	}
 	publishDue struct{}
 	expireDocs struct{}
-	docSaved   struct{}
 	docsClosed struct {
 		plan    Plan
 		written int
@@ -199,7 +198,7 @@ func (s *Session) Receive(msg any) {
 		s.onOperation(msg)
 	case fileRead, unchanged, synced, opDone, alarm, expired, overdue:
 		s.onCall(msg)
-	case docsClosed, docSaved, expireDocs:
+	case docsClosed, expireDocs:
 		s.onDocuments(msg)
 	case news, probed, exitKnown, watching, filesChanged, watchEnded:
 		s.onNews(msg)

@@ -251,6 +251,5 @@ func (s *Session) onOpDone(c *call, msg opDone) {
 		s.failed(c, msg.err)
 	default:
 		s.answer(c, msg.reply)
-		s.save(c)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors/lsp"
 	"github.com/seed-f6977891/hearth/messages"
-	"github.com/seed-f6977891/hearth/test/fakes"
 )
 
 func TestDiagnosticsOfOtherBytesWaitForThoseInFlightAndAHoverDoesNot(t *testing.T) {
@@ -115,22 +114,4 @@ func TestDocumentsAreClosedWhenTheyAreIdleOrTooMany(t *testing.T) {
 		assert.Equal(t, []string{"textDocument/didOpen", "textDocument/hover", "textDocument/didClose",
 			"textDocument/didOpen", "textDocument/hover", "textDocument/didClose"}, b.methods())
 	}, func(cfg *lsp.SessionConfig) { cfg.OpenDocuments = 0 })
-}
-
-func TestServerThatIsAskedHearsOfASaveBehindItsAnswer(t *testing.T) {
-	bubble(t, "save", func(t *testing.T, b *bench) {
-		b.wire.On("initialize", fakes.Answer{Result: map[string]any{"capabilities": map[string]any{
-			"hoverProvider": true, "diagnosticProvider": map[string]any{}, "textDocumentSync": map[string]any{"change": 1, "save": true}}}})
-		b.ready()
-		b.hover(b.write("a.go", "one")).ok(t)
-		assert.Equal(t, []string{"textDocument/didOpen", "textDocument/hover"}, b.methods())
-		path := b.write("a.go", "two")
-		b.hover(path).ok(t)
-		b.hover(path).ok(t)
-		assert.Equal(t, []string{"textDocument/didChange", "textDocument/hover", "textDocument/didSave", "textDocument/hover"}, b.methods())
-		b.settledNow()
-		b.session.Send(messages.Abort{})
-		b.expectSweep()
-		b.reaped()
-	})
 }

@@ -203,18 +203,6 @@ func (s *Session) closeDocuments(plan Plan) {
 		func(written int, err error) any { return docsClosed{plan, written, err} }, nil)
 }
 
-// save sends what was put off for an answer.
-func (s *Session) save(c *call) {
-	path, client := c.claim.Path, s.client
-	if s.cause != nil || !client.Unsaved(path) {
-		return
-	}
-	actors.Go(s.self, s.self.Context(), func(ctx context.Context) (struct{}, error) {
-		client.Save(ctx, path)
-		return struct{}{}, nil
-	}, func(struct{}, error) any { return docSaved{} }, nil)
-}
-
 // expireLater sets the timer for the next document to be closed, once.
 func (s *Session) expireLater(idle time.Duration) {
 	if !s.expiring && len(s.docs.Open()) > 0 {

@@ -25,7 +25,6 @@ type text struct {
 	mark    uint64
 	pulled  pulled
 	held    ChangeType // of its file, which the server hears of when it is closed; 0: none
-	unsaved bool       // its didSave is sent by Save
 }
 
 // touch is a moment at which the server was told that some file has changed. What it
@@ -94,60 +93,32 @@ func (c *Client) didOpen(ctx context.Context, plan Plan, data []byte) error {
 
 // didChange sends the whole text, which every server takes that takes changes, and
 // didSave to those that want it: the bytes came from the disk, so it is true, and some
-// servers check only then. One that is asked for its findings checks when it is asked:
-// it has its hands free for that, and Save sends the rest.
+// servers check only then. One that is asked for its findings checks when it is asked;
+// told of the save, gopls would check the same text once more, beside the next call.
 func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
 	uri, mark, content := PathToURI(plan.Path), c.Mark(), string(data)
 	err := c.wire.Notify(ctx, "textDocument/didChange", changeParams(uri, plan.Version, content))
 	if err != nil {
 		return err
 	}
-	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: mark}
-	t.unsaved = c.caps.save && !c.caps.saveText && c.pulls()
 	c.mu.Lock()
+	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: mark}
 	if old := c.texts[plan.Path]; old != nil {
 		t.pulled, t.held = old.pulled, old.held
 	}
 	c.texts[plan.Path] = t
 	c.touched = touch{mark: mark, at: time.Now()}
 	c.mu.Unlock()
-	if c.caps.save && !t.unsaved {
-		c.didSave(ctx, uri, content)
+	if !c.caps.save || c.pulls() {
+		return nil
 	}
-	return nil
-}
-
-// didSave says nothing of an error: the change was sent whatever becomes of this, and a
-// broken stream shows at the next use.
-func (c *Client) didSave(ctx context.Context, uri, content string) {
 	params := map[string]any{"textDocument": map[string]any{"uri": uri}}
 	if c.caps.saveText {
 		params["text"] = content
 	}
+	// The change is sent whatever becomes of this; a broken stream shows at the next use.
 	_ = c.wire.Notify(ctx, "textDocument/didSave", params)
-}
-
-// Unsaved tells whether there is something to Save.
-func (c *Client) Unsaved(path string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.texts[path]
-	return t != nil && t.unsaved
-}
-
-// Save sends the didSave of a document that Sync has left out. It is for after the answer
-// that the document was changed for.
-func (c *Client) Save(ctx context.Context, path string) {
-	c.mu.Lock()
-	t := c.texts[path]
-	put := t != nil && t.unsaved
-	if put {
-		t.unsaved = false
-	}
-	c.mu.Unlock()
-	if put {
-		c.didSave(ctx, t.uri, "")
-	}
+	return nil
 }
 
 func changeParams(uri string, version int32, content string) map[string]any {

@@ -102,7 +102,7 @@ func TestChangedFilesAreTold(t *testing.T) {
 	assert.ErrorIs(t, c.FilesChanged(ended(), []FileChange{{"/p/c", FileDeleted}}), errors.ErrUnsupported)
 }
 
-// saving is a server that is asked for its findings and wants to hear of what was saved.
+// saving is a server that is asked for its findings and could hear of what was saved.
 const saving = `{"capabilities":{"diagnosticProvider":{},"textDocumentSync":{"change":1,"save":true}}}`
 
 func TestAChangeOfAnOpenDocumentIsToldWhenItIsClosed(t *testing.T) {
@@ -159,22 +159,16 @@ func toldTypes(t *testing.T, all []sent) (types []string) {
 	return types
 }
 
-func TestAServerThatIsAskedHearsOfASaveAfterItsAnswer(t *testing.T) {
-	c, w := newClient(t, Profile{}, saving)
-	assert.False(t, c.Unsaved(aPath))
-	do := func(kind PlanKind, version int32) {
-		_, err := c.Sync(t.Context(), Plan{Kind: kind, Path: aPath, Version: version}, []byte("x"))
+func TestAServerThatIsAskedIsNotToldOfASave(t *testing.T) {
+	for offers, want := range map[string][]string{
+		saving: {"textDocument/didChange"},
+		`{"capabilities":{"textDocumentSync":{"change":1,"save":true}}}`: {"textDocument/didChange", "textDocument/didSave"},
+	} {
+		c, w := newClient(t, Profile{}, offers)
+		_, err := c.Sync(t.Context(), Plan{Kind: PlanChange, Path: aPath, Version: 2}, []byte("x"))
 		require.NoError(t, err)
+		assert.Equal(t, want, w.methods())
 	}
-	do(PlanOpen, 1)
-	assert.False(t, c.Unsaved(aPath))
-	do(PlanChange, 2)
-	assert.True(t, c.Unsaved(aPath))
-	w.take()
-	c.Save(t.Context(), aPath)
-	c.Save(t.Context(), aPath) // once
-	assert.Equal(t, []sent{{"textDocument/didSave", `{"textDocument":{"uri":"file:///p/a"}}`}}, w.take())
-	assert.False(t, c.Unsaved(aPath))
 }
 
 func ended() context.Context {
