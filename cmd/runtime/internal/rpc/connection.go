@@ -37,11 +37,35 @@ func newConnection(s *Server, conn *net.UnixConn) *connection {
 // connection with one small request needs.
 var readers = sync.Pool{New: func() any { return wire.NewReader(nil) }}
 
-// serve reads requests until the client has no more, and returns when all are answered.
+// serve does one request after the other. While one is done that takes its time, a
+// goroutine of its own reads on. The other way round, a new goroutine would do the
+// request, and mostly on another processor, which takes as long as much of a small one.
 func (c *connection) serve() {
-	defer c.end()
-	for c.next() {
+	if do := c.read(); do != nil {
+		go c.serve()
+		do()
 	}
+}
+
+// read answers what needs no waiting, and gives what is to be done for the first request
+// that does; nil: the client has no more, and all is answered.
+func (c *connection) read() (do func()) {
+	defer func() {
+		if do == nil { // after a panic too
+			c.finish()
+		}
+	}()
+	defer c.server.survive("connection")
+	for more := true; more && do == nil; {
+		do, more = c.next()
+	}
+	return do
+}
+
+// finish is for when nothing more is read.
+func (c *connection) finish() {
+	defer c.server.leave(c)
+	defer c.end()
 	c.reader.Reset(nil)
 	readers.Put(c.reader)
 	if c.flight != nil {
@@ -63,12 +87,13 @@ func (c *connection) abort() {
 	}
 }
 
-// next takes one request and tells whether another may follow.
-func (c *connection) next() bool {
+// next takes one request and tells whether another may follow. It gives what is left to
+// be done for it.
+func (c *connection) next() (do func(), more bool) {
 	c.timing.arm(c.spoken != wire.JSONRPC || c.reader.Begun())
 	line, err := c.reader.Next()
 	if err != nil {
-		return c.unreadable(err)
+		return nil, c.unreadable(err)
 	}
 	request, err := wire.ParseRequest(line, c.spoken)
 	c.spoken = request.Protocol
@@ -76,11 +101,11 @@ func (c *connection) next() bool {
 	case err != nil:
 		c.write(request.Refuse(err))
 	case request.Protocol == wire.JSONRPC:
-		c.take(request)
+		do = c.take(request)
 	default:
 		c.write(c.server.answer(c.server.base, request))
 	}
-	return c.spoken == wire.JSONRPC
+	return do, c.spoken == wire.JSONRPC
 }
 
 // unreadable answers what could not be read, and tells whether to go on.

@@ -90,9 +90,9 @@ func (f *flight) wait() {
 	}
 }
 
-// take begins a request of JSON-RPC. What needs no waiting is answered in place, so that
-// a ping comes through however much is in flight.
-func (c *connection) take(request wire.Request) {
+// take begins a request of JSON-RPC, and gives what is left to be done for it. What needs
+// no waiting is answered in place, so that a ping comes through however much is in flight.
+func (c *connection) take(request wire.Request) (do func()) {
 	if c.flight == nil {
 		c.flight = newFlight(withTeller(c.server.base, c.tell))
 	}
@@ -101,25 +101,25 @@ func (c *connection) take(request wire.Request) {
 		params, err := wire.DecodeCancel(request.Params)
 		if err != nil {
 			c.write(request.Refuse(err))
-			return
+			return nil
 		}
 		c.flight.cancel(string(params.ID))
 		c.write(request.Reply(nil)) // of a notification, as it should be, there is none
-		return
+		return nil
 	case wire.MethodPing:
 		c.write(c.server.answer(c.flight.ctx, request))
-		return
+		return nil
 	}
 	ctx, cancel := context.WithCancel(c.flight.ctx)
 	if err := c.flight.begin(request, cancel); err != nil {
 		cancel()
 		c.write(request.Refuse(err))
-		return
+		return nil
 	}
-	go func() {
+	return func() {
 		defer cancel()
 		defer c.flight.finish(request)
 		defer c.server.survive(request.Method)
 		c.write(c.server.answer(ctx, request))
-	}()
+	}
 }

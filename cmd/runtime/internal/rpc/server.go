@@ -134,11 +134,7 @@ func (s *Server) admit(conn *net.UnixConn) (serve func()) {
 	}
 	c := newConnection(s, conn)
 	if s.enter(c) {
-		return func() {
-			defer s.leave(c)
-			defer s.survive("connection")
-			c.serve()
-		}
+		return c.serve
 	}
 	s.refusals <- struct{}{}
 	s.handlers.Add(1)
