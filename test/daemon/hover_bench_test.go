@@ -49,9 +49,7 @@ func BenchmarkHover(b *testing.B) {
 	}
 	require.NoError(b, overPipes())
 	require.NoError(b, throughDaemon())
-	for b.Loop() {
-		b.ReportMetric(ratio(medianOf(b, 100, throughDaemon), medianOf(b, 100, overPipes)), "x-pipes")
-	}
+	reportRatio(b, "x-pipes", medianOf(b, 100, throughDaemon), medianOf(b, 100, overPipes))
 }
 
 // medianOf makes n calls, one after the other, and gives the median time of one.
