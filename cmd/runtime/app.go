@@ -44,7 +44,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	switch status := exitStatus(0); {
 	case errors.As(err, &status):
 		return int(status)
@@ -54,7 +54,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return 1
 	case err != nil:
 		a.complain(err)
-		if !out.used && asksJSON(args) {
+		if !out.used && command.Annotations[speaksProtocol] == "" && asksJSON(args) {
 			_ = a.printJSON(failureOf(err)) // the code says it too
 		}
 	}

@@ -16,10 +16,11 @@ import (
 
 func (a *app) mcp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "mcp",
-		Short: "Serve the Model Context Protocol on standard input and output, until the input ends",
-		Args:  arguments(cobra.NoArgs, "mcp"),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.runMCP(cmd.Context()) },
+		Use:         "mcp",
+		Short:       "Serve the Model Context Protocol on standard input and output, until the input ends",
+		Annotations: map[string]string{speaksProtocol: "mcp"},
+		Args:        arguments(cobra.NoArgs, "mcp"),
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.runMCP(cmd.Context()) },
 	}
 }
 

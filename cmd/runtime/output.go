@@ -30,6 +30,10 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// speaksProtocol annotates a command whose standard output is a protocol's: no result is
+// printed there.
+const speaksProtocol = "protocol"
+
 // failure is what a program reads of a command that has no result.
 type failure struct {
 	Error failureDetail `json:"error"`

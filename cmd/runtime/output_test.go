@@ -23,3 +23,13 @@ func TestJSONIsAskedForInAllFormsOfAFlag(t *testing.T) {
 		assert.Equal(t, asked, asksJSON(strings.Fields(line)), line)
 	}
 }
+
+func TestNoResultIsPrintedAmongAProtocolsMessages(t *testing.T) {
+	project(t, goProject)
+	for _, line := range []string{"mcp --json more", "mcp --json --bogus", "mcp --json --config none.toml"} {
+		got := hearth(t, &fakeEngine{}, "", strings.Fields(line)...)
+		assert.NotZero(t, got.code, line)
+		assert.Empty(t, got.stdout, line)
+		assert.NotEmpty(t, got.stderr, line)
+	}
+}
