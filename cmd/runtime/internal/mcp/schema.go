@@ -21,8 +21,9 @@ func schema[In any]() *jsonschema.Schema {
 	}
 	s.AdditionalProperties = nil
 	for _, property := range s.Properties {
-		if types := slices.DeleteFunc(property.Types, func(name string) bool { return name == "null" }); len(types) == 1 {
-			property.Type, property.Types = types[0], nil
+		property.Types = slices.DeleteFunc(property.Types, func(name string) bool { return name == "null" })
+		if len(property.Types) == 1 {
+			property.Type, property.Types = property.Types[0], nil
 		}
 	}
 	return s
