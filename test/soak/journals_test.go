@@ -3,8 +3,6 @@
 package soak_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,19 +90,14 @@ func (j *journals) read(path string) error {
 	if err != nil {
 		return err
 	}
-	for {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			break
-		}
-		var e standins.Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		j.note(e)
-		at.offset += int64(len(line)) + 1
-		text = rest
+	events, read, err := journal.Parse(text)
+	if err != nil {
+		return err
 	}
+	for _, e := range events {
+		j.note(e)
+	}
+	at.offset += int64(read)
 	if whole := at.offset / freeEvery * freeEvery; whole > at.freed {
 		// A hole keeps the offsets, of this reader and of those who append. A file system
 		// that has none keeps the text, which does no harm.

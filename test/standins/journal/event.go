@@ -41,8 +41,7 @@ type Child struct {
 }
 
 // Read returns the events of the journal at path in the order in which they were written. A journal that doesn't exist
-// yet is empty; a last line without its newline isn't read. Nor is one of which only a part was written, because its
-// writer was killed (the kernel writes page by page): another's line goes on behind it.
+// yet is empty.
 func Read(path string) ([]Event, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,11 +50,18 @@ func Read(path string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	var events []Event
+	events, _, err := Parse(text)
+	return events, err
+}
+
+// Parse returns the events of a part of a journal, and how many bytes of it they take: a last line without its newline
+// isn't read. Nor is one of which only a part was written, because its writer was killed (the kernel writes page by
+// page): another's line goes on behind it.
+func Parse(text []byte) (events []Event, read int, err error) {
 	for {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		line, _, whole := bytes.Cut(text[read:], []byte("\n"))
 		if !whole {
-			return events, nil
+			return events, read, nil
 		}
 		var e Event
 		err := json.Unmarshal(line, &e)
@@ -64,9 +70,9 @@ func Read(path string) ([]Event, error) {
 			err = json.Unmarshal(line[torn:], &e)
 		}
 		if err != nil {
-			return events, fmt.Errorf("journal line %d: %w", len(events)+1, err)
+			return events, read, fmt.Errorf("journal line %d: %w", len(events)+1, err)
 		}
 		events = append(events, e)
-		text = rest
+		read += len(line) + 1
 	}
 }

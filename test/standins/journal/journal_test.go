@@ -56,6 +56,14 @@ func TestReadPassesOverWhatAKilledWriterBegan(t *testing.T) {
 	require.ErrorContains(t, err, "journal line 1")
 }
 
+func TestParseTellsHowFarItCame(t *testing.T) {
+	const first = `{"time_ns":1,"pid":1}` + "\n" + `{"time_ns":2,"ro{"time_ns":3,"pid":3}` + "\n"
+	events, read, err := journal.Parse([]byte(first + `{"time_ns":4,`))
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.Equal(t, len(first), read)
+}
+
 func TestNilWriterDropsEvents(t *testing.T) {
 	w, err := journal.Open("", "nobody")
 	require.NoError(t, err)
