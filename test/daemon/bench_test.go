@@ -142,8 +142,13 @@ func reportRatio(b *testing.B, metric string, measured, bare func() time.Duratio
 			ratios = append(ratios, float64(measured())/float64(bare()))
 		}
 	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], metric)
+	b.ReportMetric(middle(ratios), metric)
+}
+
+// middle is the median.
+func middle(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 // BenchmarkPing compares a ping with a bare line echo.

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(lineEcho); path != "" {
 		serveLineEcho(path)
 	}
+	if server := os.Getenv(relay); server != "" {
+		serveRelay(server)
+	}
 	dir, err := os.MkdirTemp("", "hearth-daemon-")
 	if err == nil {
 		built, program = dir, filepath.Join(dir, "hearth")
