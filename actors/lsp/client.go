@@ -23,13 +23,15 @@ type Client struct {
 	wire    Wire
 	profile Profile
 	root    string
-	caps    capabilities // set by Initialize
+	caps    capabilities  // set by Initialize
+	telling chan struct{} // has room for the one whose turn it is
 
 	mu      sync.Mutex
-	texts   map[string]*text     // by path: what the server has open
-	refused map[string]bool      // requests that it answered with "method not found"
-	closed  map[string]time.Time // by path, of the last second
-	touched touch                // the last told change of files
+	texts   map[string]*text      // by path: what the server has open
+	refused map[string]bool       // requests that it answered with "method not found"
+	closed  map[string]time.Time  // by path, of the last second
+	touched touch                 // the last told change of files
+	held    map[string]ChangeType // by path: of open documents' files, not told yet
 }
 
 // NewClient starts w and takes its events. tell is called when there is news to take
@@ -38,7 +40,7 @@ func NewClient(w Wire, profile Profile, root string, tell func()) *Client {
 	c := &Client{
 		Collector: NewCollector(tell), wire: w, profile: profile, root: root,
 		texts: map[string]*text{}, refused: map[string]bool{},
-		closed: map[string]time.Time{},
+		closed: map[string]time.Time{}, held: map[string]ChangeType{}, telling: make(chan struct{}, 1),
 	}
 	w.Start(c.Handle)
 	return c

@@ -17,6 +17,19 @@ import (
 type request func(context.Context, Source) (func(), error)
 
 func requestOf(client *Client, watcher *Watcher, c *call) request {
+	ask := questionOf(client, c)
+	return func(ctx context.Context, doc Source) (func(), error) {
+		if doc.Path == "" {
+			flush(ctx, watcher)() // with a file, it was done before that was read
+		}
+		if err := client.tellOthers(ctx, doc.Path); err != nil {
+			return nil, err
+		}
+		return ask(ctx, doc)
+	}
+}
+
+func questionOf(client *Client, c *call) request {
 	plan, began, again := c.plan, c.arrived, c.claim.Reopen != 0
 	switch op := c.op.(type) {
 	case messages.Diagnostics:
@@ -40,9 +53,6 @@ func requestOf(client *Client, watcher *Watcher, c *call) request {
 		}
 	case messages.Query:
 		return func(ctx context.Context, doc Source) (func(), error) {
-			if doc.Path == "" {
-				flush(ctx, watcher)() // with a file, it was done before that was read
-			}
 			if err := client.checked(ctx, doc, plan); err != nil {
 				return nil, err
 			}

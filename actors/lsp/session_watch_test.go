@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors/lsp"
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/test/fakes"
 )
 
 // notifier is a kernel that tells what a test makes it tell. Its channels are made when
@@ -85,6 +87,40 @@ func TestServerThatAsksForItIsToldOfChangedFiles(t *testing.T) {
 		b.expectSweep()
 		b.reaped()
 	}, watched(n))
+}
+
+// askedForFindings makes the server one that is asked for its findings, and has none.
+func (b *bench) askedForFindings() {
+	b.wire.On("initialize", fakes.Answer{Result: json.RawMessage(`{"capabilities":{"textDocumentSync":1,"hoverProvider":true,"workspaceSymbolProvider":true,"diagnosticProvider":{}}}`)})
+	b.wire.On("textDocument/diagnostic", fakes.Answer{Result: json.RawMessage(`{"kind":"full","items":[]}`)})
+}
+
+func TestAskedServerHearsOfAnOpenFilesMakingBeforeItIsAskedAboutAnother(t *testing.T) {
+	for method, ask := range map[string]func(b *bench, path string){
+		"textDocument/hover":      func(b *bench, path string) { b.hover(path) },
+		"textDocument/diagnostic": func(b *bench, path string) { b.diagnose(path) },
+		"workspace/symbol":        func(b *bench, _ string) { b.query(messages.Query{Method: "workspace/symbol"}) },
+	} {
+		n := newNotifier()
+		bubble(t, method, func(t *testing.T, b *bench) {
+			b.askedForFindings()
+			b.ready()
+			b.wire.Watch("**/*.go")
+			synctest.Wait()
+			made := b.write("a.go", "x")
+			b.hover(made).ok(t)
+			n.events <- fsnotify.Event{Name: made, Op: fsnotify.Create}
+			assert.Empty(t, b.changed(), "it is open")
+			b.hover(made).ok(t)
+			b.methods()
+			ask(b, b.write("b.go", "x"))
+			time.Sleep(time.Second) // the kernel tells of no flush
+			sent := b.methods()
+			told := slices.Index(sent, "workspace/didChangeWatchedFiles")
+			assert.GreaterOrEqual(t, told, 0, "%v", sent)
+			assert.Less(t, told, slices.Index(sent, method), "%v", sent)
+		}, watched(n))
+	}
 }
 
 func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {

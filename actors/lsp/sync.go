@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"maps"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -24,14 +23,6 @@ type text struct {
 	sum     [sha256.Size]byte
 	mark    uint64
 	pulled  pulled
-	held    ChangeType // of its file, which the server hears of when it is closed; 0: none
-}
-
-// touch is a moment at which the server was told that some file has changed. What it
-// published for other files before may be out of date by it.
-type touch struct {
-	mark uint64
-	at   time.Time
 }
 
 // Sync sends what plan says, with data as its document's text, and returns how many of
@@ -104,7 +95,7 @@ func (c *Client) didChange(ctx context.Context, plan Plan, data []byte) error {
 	c.mu.Lock()
 	t := &text{uri: uri, version: plan.Version, sum: sha256.Sum256(data), mark: mark}
 	if old := c.texts[plan.Path]; old != nil {
-		t.pulled, t.held = old.pulled, old.held
+		t.pulled = old.pulled
 	}
 	c.texts[plan.Path] = t
 	c.touched = touch{mark: mark, at: time.Now()}
@@ -143,21 +134,24 @@ func (c *Client) catchUp(ctx context.Context, path string) error {
 }
 
 func (c *Client) didClose(ctx context.Context, path string) error {
+	done, err := c.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	uri := PathToURI(path)
-	err := c.wire.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	err = c.wire.Notify(ctx, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri}})
 	if err != nil {
 		return err
 	}
 	c.Untrack(uri)
 	c.mu.Lock()
-	t := c.texts[path]
 	delete(c.texts, path)
 	maps.DeleteFunc(c.closed, func(_ string, at time.Time) bool { return time.Since(at) > time.Second })
 	c.closed[path] = time.Now()
 	c.mu.Unlock()
-	if t != nil && t.held != 0 { // didClose is sent: a broken stream shows at the next use
-		_ = c.tellChanges(context.WithoutCancel(ctx), []FileChange{{Path: path, Type: t.held}})
-	}
+	// didClose is sent: a broken stream shows at the next use.
+	_ = c.tellHeld(context.WithoutCancel(ctx), func(held string) bool { return held == path })
 	return nil
 }
 
@@ -177,57 +171,4 @@ func (c *Client) awaitEcho(ctx context.Context, path string) {
 	echo, stop := context.WithTimeout(ctx, time.Until(at.Add(echoTime)))
 	defer stop()
 	<-echo.Done()
-}
-
-// FilesChanged tells the server of changed files; see Watcher.
-func (c *Client) FilesChanged(ctx context.Context, changes []FileChange) error {
-	if changes = c.hold(changes); len(changes) == 0 {
-		return nil
-	}
-	return c.tellChanges(ctx, changes)
-}
-
-// hold takes out the changes of what the server has open, of which it goes by the text
-// that it was sent: it hears of them when that is closed. A server that publishes by
-// itself is told at once, as it may look at other documents only then; one that is asked
-// looks when it is asked, and would do the same work twice for one edit.
-func (c *Client) hold(changes []FileChange) []FileChange {
-	if !c.pulls() {
-		return changes
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(changes), func(change FileChange) bool {
-		t := c.texts[change.Path]
-		switch {
-		case t == nil:
-			return false
-		case change.Type == FileDeleted:
-			t.held = 0
-			return false
-		case t.held == 0:
-			t.held = change.Type
-		}
-		return true
-	})
-}
-
-func (c *Client) tellChanges(ctx context.Context, changes []FileChange) error {
-	type event struct {
-		URI  string     `json:"uri"`
-		Type ChangeType `json:"type"`
-	}
-	events := make([]event, len(changes))
-	for i, change := range changes {
-		events[i] = event{URI: PathToURI(change.Path), Type: change.Type}
-	}
-	now := touch{mark: c.Mark(), at: time.Now()}
-	err := c.wire.Notify(ctx, watchedFiles, map[string]any{"changes": events})
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.touched = now
-	return nil
 }

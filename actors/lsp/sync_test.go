@@ -95,69 +95,8 @@ func TestSyncReportsHowFarItCame(t *testing.T) {
 	assert.Zero(t, n)
 }
 
-func TestChangedFilesAreTold(t *testing.T) {
-	c, w := newClient(t, Profile{}, pushing)
-	require.NoError(t, c.FilesChanged(t.Context(), []FileChange{{"/p/a b", FileCreated}, {"/p/c", FileDeleted}}))
-	assert.Equal(t, []sent{{"workspace/didChangeWatchedFiles", `{"changes":[{"uri":"file:///p/a%20b","type":1},{"uri":"file:///p/c","type":3}]}`}}, w.take())
-	assert.ErrorIs(t, c.FilesChanged(ended(), []FileChange{{"/p/c", FileDeleted}}), errors.ErrUnsupported)
-}
-
 // saving is a server that is asked for its findings and could hear of what was saved.
 const saving = `{"capabilities":{"diagnosticProvider":{},"textDocumentSync":{"change":1,"save":true}}}`
-
-func TestAChangeOfAnOpenDocumentIsToldWhenItIsClosed(t *testing.T) {
-	created, changed, deleted := FileChange{aPath, FileCreated}, FileChange{aPath, FileChanged}, FileChange{aPath, FileDeleted}
-	for _, c := range []struct {
-		name    string
-		offers  string
-		changes []FileChange
-		open    []string // told while it is open
-		closed  string   // told when it is closed
-	}{
-		{"asked", saving, []FileChange{changed}, nil, "2"},
-		{"asked, twice", saving, []FileChange{created, changed}, nil, "1"},
-		{"asked, gone", saving, []FileChange{changed, deleted}, []string{"3"}, ""},
-		{"asked, gone and new", saving, []FileChange{deleted, created}, []string{"3"}, "1"},
-		{"publishing", pushing, []FileChange{changed}, []string{"2"}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cl, w := newClient(t, Profile{Complete: CompleteVersion}, c.offers)
-			do := func(p Plan) {
-				_, err := cl.Sync(t.Context(), p, []byte("x"))
-				require.NoError(t, err)
-			}
-			do(Plan{Kind: PlanOpen, Path: aPath, Version: 1})
-			w.take()
-			for _, change := range c.changes {
-				require.NoError(t, cl.FilesChanged(t.Context(), []FileChange{change}))
-			}
-			do(Plan{Kind: PlanChange, Path: aPath, Version: 2}) // keeps what is held
-			assert.Equal(t, c.open, toldTypes(t, w.take()))
-			do(Plan{Close: []string{aPath}})
-			var closed []string
-			if c.closed != "" {
-				closed = []string{c.closed}
-			}
-			assert.Equal(t, closed, toldTypes(t, w.take()))
-			require.NoError(t, cl.FilesChanged(t.Context(), []FileChange{changed}))
-			assert.Equal(t, []string{"2"}, toldTypes(t, w.take()), "it is open no longer")
-		})
-	}
-}
-
-// toldTypes are the types of the changes that a server was told of.
-func toldTypes(t *testing.T, all []sent) (types []string) {
-	for _, s := range all {
-		if s.method == watchedFiles {
-			var params struct{ Changes []struct{ Type json.Number } }
-			require.NoError(t, json.Unmarshal([]byte(s.params), &params))
-			for _, change := range params.Changes {
-				types = append(types, change.Type.String())
-			}
-		}
-	}
-	return types
-}
 
 func TestAServerThatIsAskedIsNotToldOfASave(t *testing.T) {
 	for offers, want := range map[string][]string{
