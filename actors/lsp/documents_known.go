@@ -2,14 +2,20 @@ package lsp
 
 import "crypto/sha256"
 
+// Has reports whether the server has a document open.
+func (d *Documents[K]) Has(path string) bool {
+	doc := d.docs[path]
+	return doc != nil && doc.version != 0
+}
+
 // Known gives the sum of the text that the server has of a document, and the plan that
 // Found would give a call that reads this text, where that sends nothing. Such a call
 // goes through Free, Enter, Confirmed, Leave. With any other text it goes on as all do.
 func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool) {
-	doc := d.docs[c.Path]
-	if doc == nil || doc.version == 0 || c.Diagnoses || c.Reopen != 0 || d.anyDirty() {
+	if !d.Has(c.Path) || c.Diagnoses || c.Reopen != 0 || d.anyDirty() {
 		return Plan{}, sum, false
 	}
+	doc := d.docs[c.Path]
 	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, true
 }
 

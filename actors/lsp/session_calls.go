@@ -120,6 +120,7 @@ func (s *Session) begin(c *call) {
 		s.ask(c)
 		return
 	}
+	opens := !s.docs.Has(c.claim.Path)
 	plan, sum, known := s.docs.Known(c.claim)
 	s.docs.Enter(c.id, c.claim, time.Now())
 	if known && !c.asksOthers() {
@@ -127,7 +128,7 @@ func (s *Session) begin(c *call) {
 		return
 	}
 	id, path, read, watcher := c.id, c.claim.Path, s.read, s.watcher
-	if !c.asksOthers() {
+	if !c.asksOthers() && !opens { // a new file's making is to be told before that is open
 		watcher = nil
 	}
 	actors.Go(s.self, c.ctx, func(ctx context.Context) ([]byte, error) {

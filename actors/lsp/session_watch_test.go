@@ -108,19 +108,40 @@ func TestAskedServerHearsOfAnOpenFilesMakingBeforeItIsAskedAboutAnother(t *testi
 			b.wire.Watch("**/*.go")
 			synctest.Wait()
 			made := b.write("a.go", "x")
-			b.hover(made).ok(t)
+			opened := b.hover(made)
+			time.Sleep(time.Second) // the kernel tells of no flush
+			opened.ok(t)
 			n.events <- fsnotify.Event{Name: made, Op: fsnotify.Create}
 			assert.Empty(t, b.changed(), "it is open")
 			b.hover(made).ok(t)
 			b.methods()
 			ask(b, b.write("b.go", "x"))
-			time.Sleep(time.Second) // the kernel tells of no flush
+			time.Sleep(time.Second)
 			sent := b.methods()
 			told := slices.Index(sent, "workspace/didChangeWatchedFiles")
 			assert.GreaterOrEqual(t, told, 0, "%v", sent)
 			assert.Less(t, told, slices.Index(sent, method), "%v", sent)
 		}, watched(n))
 	}
+}
+
+func TestServerHearsOfAFilesMakingBeforeThatIsOpened(t *testing.T) {
+	n := newNotifier()
+	bubble(t, "hover", func(t *testing.T, b *bench) {
+		b.ready()
+		b.wire.Watch("**/*.go")
+		synctest.Wait()
+		path := b.write("a.go", "x")
+		b.wire.Take()
+		hover := b.hover(path)
+		n.events <- fsnotify.Event{Name: path, Op: fsnotify.Create}
+		time.Sleep(time.Second)
+		hover.ok(t)
+		assert.Equal(t, []string{"workspace/didChangeWatchedFiles", "textDocument/didOpen", "textDocument/hover"}, b.methods())
+		b.write("a.go", "y")
+		b.hover(path).ok(t)
+		assert.Equal(t, []string{"textDocument/didChange", "textDocument/hover"}, b.methods(), "it waits for nothing")
+	}, watched(n))
 }
 
 func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -29,6 +30,27 @@ func TestRealServersServeManyAgentsTruthfully(t *testing.T) {
 			r.servesManyAtOnce(s)
 			r.survivesACancel(s)
 			r.replacesAKilled(s)
+		})
+	}
+}
+
+// TestRealServersSeeAFileThatIsOpenedAsSoonAsItIsMade: it is open when its making can be
+// told, and other files' answers depend on that.
+func TestRealServersSeeAFileThatIsOpenedAsSoonAsItIsMade(t *testing.T) {
+	for name, s := range reals {
+		if s.gone == "" {
+			continue // it checks each file alone
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := s.start(t)
+			require.NoError(t, os.Remove(filepath.Join(r.root, s.def))) // the server has not begun
+			assert.NotEmpty(t, r.found(s.use), "what it needs is not there")
+			r.write(s.def, s.defText)
+			_, err := r.Hover(r.bounded(), r.doc(s.def), supervisor.Position{})
+			assert.NoError(t, err)
+			assert.Empty(t, r.found(s.def))
+			assert.Empty(t, r.found(s.use), "it is there")
 		})
 	}
 }
