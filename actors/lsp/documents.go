@@ -28,8 +28,8 @@ type document[K comparable] struct {
 	next       [sha256.Size]byte // of the text that a plan is sending
 	busy       bool              // from Enter to Sent, or while it is being closed
 	outdated   bool              // a diagnostics call found other bytes and waits
-	dirty      bool              // its file has changed since it was sent
-	stale      bool              // other files have, and the server doesn't look by itself
+	dirty      uint64            // the last change of its file that is no part of what was sent; 0: none
+	stale      uint64            // the same of other files, where the server doesn't look by itself
 	users      map[K]*user
 	used       time.Time
 }
@@ -39,6 +39,7 @@ type document[K comparable] struct {
 type user struct {
 	claim   Claim
 	version int32
+	told    uint64 // the last change that was told before it read the file
 }
 
 // Claim is a call's interest in a document.
@@ -101,17 +102,17 @@ func (d *Documents[K]) Enter(id K, c Claim, now time.Time) {
 	doc.users[id] = &user{claim: c}
 }
 
-// Found decides what id sends for the bytes that it read. false: diagnostics of the
-// old text are in flight, and sending now would take their answer away; id has left the
-// document and comes again when it is Free.
-func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
+// Found decides what id sends for the bytes that it read; told is the last change that
+// was told before that. false: diagnostics of the old text are in flight, and sending now
+// would take their answer away; id has left the document and comes again when it is Free.
+func (d *Documents[K]) Found(id K, path string, text []byte, told uint64) (Plan, bool) {
 	doc := d.docs[path]
 	u := doc.users[id]
+	u.told = told
 	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
 	doc.next = sha256.Sum256(text)
-	reopen := u.claim.Diagnoses && doc.stale || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
+	reopen := u.claim.Diagnoses && doc.stale != 0 || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
 	if doc.version != 0 && doc.next == doc.sum && !reopen {
-		doc.dirty = false
 		plan.Close = d.takeDirty()
 		return plan, true
 	}
@@ -120,7 +121,6 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 		d.drop(doc, path, id)
 		return Plan{}, false
 	}
-	doc.dirty, doc.stale = false, false // a change that is told from here on is none of this text
 	d.versions[path]++
 	plan.Version = d.versions[path]
 	plan.Close = d.takeDirty()
@@ -141,19 +141,21 @@ func (d *Documents[K]) Found(id K, path string, text []byte) (Plan, bool) {
 func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 	d.Closed(plan, written)
 	doc := d.docs[plan.Path]
+	u := doc.users[id]
 	doc.busy = false
 	written -= len(plan.Close)
 	switch {
+	case plan.Kind == PlanNothing:
+		doc.dirty = later(doc.dirty, u.told)
 	case plan.Kind == PlanReopen && written == 1:
 		doc.version = 0
 	case plan.Kind == PlanReopen && written == 2,
 		plan.Kind == PlanOpen && written == 1, plan.Kind == PlanChange && written == 1:
 		doc.version, doc.sum = plan.Version, doc.next
+		doc.dirty, doc.stale = later(doc.dirty, u.told), later(doc.stale, u.told)
 		doc.outdated = false
-	case plan.Kind != PlanNothing:
-		doc.dirty, doc.stale = true, true
 	}
-	doc.users[id].version = plan.Version
+	u.version = plan.Version
 }
 
 // Closed is Sent for a plan that only closes, as Leave and Expire give them.

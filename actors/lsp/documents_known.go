@@ -22,7 +22,7 @@ func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool
 // anyDirty tells whether a plan would have to close documents first.
 func (d *Documents[K]) anyDirty() bool {
 	for _, doc := range d.docs {
-		if doc.dirty && doc.unused() {
+		if doc.dirty != 0 && doc.unused() {
 			return true
 		}
 	}
@@ -34,9 +34,9 @@ func (doc *document[K]) unused() bool {
 	return doc.version != 0 && !doc.busy && len(doc.users) == 0
 }
 
-// Confirmed takes in that a call found the text of Known on disk.
-func (d *Documents[K]) Confirmed(id K, path string) {
+// Confirmed takes in that a call found the text of Known on disk; told is as for Found.
+func (d *Documents[K]) Confirmed(id K, path string, told uint64) {
 	doc := d.docs[path]
-	doc.dirty, doc.busy = false, false
+	doc.dirty, doc.busy = later(doc.dirty, told), false
 	doc.users[id].version = doc.version
 }

@@ -24,14 +24,16 @@ type simulated struct {
 	known bool
 	sum   [sha256.Size]byte
 	plan  Plan
-	step  int // 1 entered, 2 found, 3 sent
+	step  int // 1 entered, 2 read, 3 found, 4 sent
 	text  string
+	told  uint64
 }
 
 func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 	d := NewDocuments[int](r.IntN(4), time.Minute)
 	now := t0
 	disk, server, calls := map[string]string{}, map[string]string{}, map[int]*simulated{}
+	changes, told := uint64(0), map[string]bool{} // whether the last change of a file was told
 	apply := func(p Plan, text string) int {
 		todo := len(p.Close) + notifications(p.Kind)
 		written := todo
@@ -46,10 +48,14 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 	for n := range 200 {
 		now = now.Add(time.Duration(r.IntN(20)) * time.Second)
 		path := fmt.Sprintf("/%d", r.IntN(5))
-		disk[path] = fmt.Sprint(r.IntN(3))
+		if text := fmt.Sprint(r.IntN(3)); text != disk[path] {
+			disk[path], told[path] = text, false
+		}
 		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: int32(max(0, r.IntN(16)-8))}
 		if r.IntN(3) == 0 {
-			d.FilesChanged([]string{path}, r.IntN(2) == 0)
+			changes++
+			told[path] = true
+			d.FilesChanged(changes, []string{path}, r.IntN(2) == 0)
 		}
 		if d.Free(claim) && len(calls) < 8 {
 			plan, sum, known := d.Known(claim)
@@ -62,25 +68,26 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 			}
 			switch c.step {
 			case 1:
+				c.text, c.told = disk[c.claim.Path], changes
+			case 2:
 				var ok bool
-				c.text = disk[c.claim.Path]
 				if c.known && sha256.Sum256([]byte(c.text)) == c.sum {
 					require.Equal(t, c.text, server[c.claim.Path])
-					d.Confirmed(id, c.claim.Path)
+					d.Confirmed(id, c.claim.Path, c.told)
 					confirmed++
-					c.step = 3
+					c.step = 4
 					continue
 				}
-				if c.plan, ok = d.Found(id, c.claim.Path, []byte(c.text)); !ok {
+				if c.plan, ok = d.Found(id, c.claim.Path, []byte(c.text), c.told); !ok {
 					delete(calls, id)
 				}
-			case 2:
+			case 3:
 				written := apply(c.plan, c.text)
 				d.Sent(id, c.plan, written)
 				if written == len(c.plan.Close)+notifications(c.plan.Kind) {
 					require.Equal(t, c.text, server[c.claim.Path])
 				}
-			case 3:
+			case 4:
 				after := d.Leave(id, c.claim.Path, now)
 				d.Closed(after, apply(after, ""))
 				delete(calls, id)
@@ -94,6 +101,9 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 		require.Len(t, server, len(open))
 		for _, path := range open {
 			require.Contains(t, server, path)
+			if doc := d.docs[path]; doc.unused() && told[path] && server[path] != disk[path] {
+				require.NotZero(t, doc.dirty, "others would be answered by an old text of %s for ever", path)
+			}
 		}
 	}
 	return confirmed

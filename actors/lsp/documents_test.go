@@ -16,6 +16,7 @@ type desk struct {
 	*Documents[int]
 	now  time.Time
 	last int
+	told uint64
 }
 
 func newDesk(t *testing.T, limit int) *desk {
@@ -29,8 +30,14 @@ func (d *desk) find(c Claim, text string) (id int, plan Plan, ok bool) {
 	d.now = d.now.Add(time.Second)
 	c.LanguageID = "go"
 	d.Enter(d.last, c, d.now)
-	plan, ok = d.Found(d.last, c.Path, []byte(text))
+	plan, ok = d.Found(d.last, c.Path, []byte(text), d.told)
 	return d.last, plan, ok
+}
+
+// changed tells of changes of files.
+func (d *desk) changed(unwatched bool, paths ...string) {
+	d.told++
+	d.FilesChanged(d.told, paths, unwatched)
 }
 
 // start takes a call to the point where its request runs.
@@ -121,7 +128,7 @@ func TestOneCallAtATimeSynchronisesADocument(t *testing.T) {
 	d.Enter(1, Claim{Path: "/a"}, t0)
 	assert.False(t, d.Free(Claim{Path: "/a"}))
 	assert.True(t, d.Free(Claim{Path: "/b"}))
-	plan, _ := d.Found(1, "/a", []byte("x"))
+	plan, _ := d.Found(1, "/a", []byte("x"), 0)
 	assert.False(t, d.Free(Claim{Path: "/a"}))
 	d.Sent(1, plan, 1)
 	assert.True(t, d.Free(Claim{Path: "/a"}), "the request itself holds up nobody")

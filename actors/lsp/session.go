@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -116,6 +117,7 @@ type Session struct {
 	probing bool
 
 	watcher   *Watcher
+	changes   *atomic.Uint64     // how often changed files were told
 	connected time.Time          // before that the server has read nothing
 	unwatch   context.CancelFunc // not nil: watching was begun, which happens once
 
@@ -176,7 +178,7 @@ func NewSession(cfg SessionConfig) func(*actors.Self) actors.Behaviour {
 
 func newSession(cfg SessionConfig, read func(string) ([]byte, error)) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
-		s := &Session{cfg: cfg, read: read, self: self, tree: messages.TreeID(self.System().NextID()),
+		s := &Session{cfg: cfg, read: read, changes: new(atomic.Uint64), self: self, tree: messages.TreeID(self.System().NextID()),
 			docs: NewDocuments[messages.OperationID](cfg.OpenDocuments, documentIdle), calls: make(map[messages.OperationID]*call)}
 		s.machine = actors.NewMachine(self, launching, legal, s.snapshot)
 		s.machine.Publish()

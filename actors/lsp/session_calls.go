@@ -28,10 +28,11 @@ type call struct {
 	sent    bool // the server may have seen something of it
 	plan    Plan
 	text    []byte
-	repeats int  // how often it was begun anew
-	left    bool // it has given back slot and document: no worker of its is out
-	doubted bool // it was begun on a server that was being judged
-	suspect bool // answered; its verdict waits for the judgement of the server
+	told    uint64 // of text; see fileRead
+	repeats int    // how often it was begun anew
+	left    bool   // it has given back slot and document: no worker of its is out
+	doubted bool   // it was begun on a server that was being judged
+	suspect bool   // answered; its verdict waits for the judgement of the server
 }
 
 // callPhase is how far a call has come.
@@ -47,6 +48,7 @@ type (
 	fileRead struct {
 		id   messages.OperationID
 		text []byte
+		told uint64 // the last change of files that was told before
 		err  error
 	}
 	synced struct {
@@ -127,15 +129,30 @@ func (s *Session) begin(c *call) {
 		s.askUnchanged(c, plan, sum)
 		return
 	}
-	id, path, read, watcher := c.id, c.claim.Path, s.read, s.watcher
+	id, path, watcher := c.id, c.claim.Path, s.watcher
 	if !c.asksOthers() && !opens { // a new file's making is to be told before that is open
 		watcher = nil
 	}
-	actors.Go(s.self, c.ctx, func(ctx context.Context) ([]byte, error) {
-		// Begun before the file is read: its own change is told before its didChange.
-		defer flush(ctx, watcher)()
-		return read(path)
-	}, func(text []byte, err error) any { return fileRead{id, text, err} }, nil)
+	read := s.reading(id, path)
+	actors.Go(s.self, c.ctx, func(ctx context.Context) (fileRead, error) {
+		flush(ctx, watcher) // before the file is read: its own change is told before its didChange, and is in its text
+		return read(), nil
+	}, func(msg fileRead, err error) any {
+		if err != nil { // it panicked
+			return fileRead{id: id, err: err}
+		}
+		return msg
+	}, nil)
+}
+
+// reading makes the function that reads the file of a call.
+func (s *Session) reading(id messages.OperationID, path string) func() fileRead {
+	read, changes := s.read, s.changes
+	return func() fileRead {
+		told := changes.Load()
+		text, err := read(path)
+		return fileRead{id, text, told, err}
+	}
 }
 
 // onCall handles what concerns one call. The answer of a worker whose call is no longer
@@ -173,7 +190,7 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 		s.answer(c, func() { c.refuseFile(msg.err) })
 	case s.cause != nil: // nothing was sent: it is returned with the end of the session
 	default:
-		c.text = msg.text
+		c.text, c.told = msg.text, msg.told
 		s.synchronise(c)
 	}
 }
@@ -182,7 +199,7 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 // call read. Where that would take the answer away from diagnostics in flight, the call
 // goes back to its place in the queue.
 func (s *Session) synchronise(c *call) {
-	plan, ok := s.docs.Found(c.id, c.claim.Path, c.text)
+	plan, ok := s.docs.Found(c.id, c.claim.Path, c.text, c.told)
 	switch {
 	case !ok:
 		s.requeue(c)

@@ -24,7 +24,7 @@ func (s *Session) onNews(msg any) {
 		s.watcher = msg.watcher
 		s.updateWatch() // the server may have wished for more meanwhile
 	case filesChanged:
-		s.docs.FilesChanged(msg.paths, msg.unwatched)
+		s.docs.FilesChanged(msg.number, msg.paths, msg.unwatched)
 	case watchEnded:
 		s.watcher = nil
 		if msg.err != nil && s.machine.In(initializing, ready) {

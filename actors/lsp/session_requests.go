@@ -20,7 +20,7 @@ func requestOf(client *Client, watcher *Watcher, c *call) request {
 	ask := questionOf(client, c)
 	return func(ctx context.Context, doc Source) (func(), error) {
 		if doc.Path == "" {
-			flush(ctx, watcher)() // with a file, it was done before that was read
+			flush(ctx, watcher) // with a file, it was done before that was read
 		}
 		if err := client.tellOthers(ctx, doc.Path); err != nil {
 			return nil, err
@@ -82,18 +82,15 @@ func (c *call) asksOthers() bool {
 	return query || c.claim.Diagnoses
 }
 
-// flush lets the server hear of other files' changes first, and gives the wait for that.
-// Where it can't be had in flushBound the answer is still the server's best.
-func flush(ctx context.Context, watcher *Watcher) (wait func()) {
+// flush lets the server hear of other files' changes first. Where that can't be had in
+// flushBound the answer is still the server's best.
+func flush(ctx context.Context, watcher *Watcher) {
 	if watcher == nil {
-		return func() {}
+		return
 	}
 	ctx, stop := context.WithTimeout(ctx, flushBound)
-	flushed := watcher.Flush(ctx)
-	return func() {
-		defer stop()
-		_ = flushed()
-	}
+	defer stop()
+	_ = watcher.Flush(ctx)
 }
 
 // reported is never nil: an empty list says that the server found nothing.

@@ -225,14 +225,24 @@ func (b *bench) holdRead(path string) (release func()) {
 	}
 }
 
+// holdAfterRead makes the next reads of a file wait with what they have read.
+func (b *bench) holdAfterRead(path string) (release func()) { return b.holdRead(path + afterRead) }
+
+const afterRead = " has been read"
+
 func (b *bench) read(path string) ([]byte, error) {
-	b.mu.Lock()
-	hold := b.holds[path]
-	b.mu.Unlock()
-	if hold != nil {
-		<-hold
-	}
+	b.wait(path)
+	defer b.wait(path + afterRead)
 	return lsp.ReadText(path)
+}
+
+func (b *bench) wait(hold string) {
+	b.mu.Lock()
+	held := b.holds[hold]
+	b.mu.Unlock()
+	if held != nil {
+		<-held
+	}
 }
 
 // methods are the names of what was sent since the last time.

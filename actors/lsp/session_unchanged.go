@@ -12,8 +12,9 @@ import (
 // unchanged says that a call found the text that the server has, and asks about it
 // from then on.
 type unchanged struct {
-	id messages.OperationID
-	at time.Time
+	id   messages.OperationID
+	at   time.Time
+	told uint64 // see fileRead
 }
 
 // askUnchanged begins a call about a document that the server has open. Nearly always
@@ -26,15 +27,15 @@ type unchanged struct {
 func (s *Session) askUnchanged(c *call, plan Plan, sum [sha256.Size]byte) {
 	c.plan = plan
 	found := false
-	id, self, read, ask := c.id, s.self, s.read, requestOf(s.client, s.watcher, c)
+	id, self, read, ask := c.id, s.self, s.reading(c.id, plan.Path), requestOf(s.client, s.watcher, c)
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (any, error) {
-		text, err := read(plan.Path)
-		if err != nil || sha256.Sum256(text) != sum {
-			return fileRead{id, text, err}, nil
+		file := read()
+		if file.err != nil || sha256.Sum256(file.text) != sum {
+			return file, nil
 		}
 		found = true
-		self.Tell(unchanged{id, time.Now()})
-		reply, err := ask(ctx, Source{Path: plan.Path, Text: text})
+		self.Tell(unchanged{id, time.Now(), file.told})
+		reply, err := ask(ctx, Source{Path: plan.Path, Text: file.text})
 		return opDone{id, reply, err}, nil
 	}, func(msg any, err error) any {
 		switch {
@@ -43,12 +44,12 @@ func (s *Session) askUnchanged(c *call, plan Plan, sum [sha256.Size]byte) {
 		case found: // it panicked
 			return opDone{id, nil, err}
 		}
-		return fileRead{id, nil, err}
+		return fileRead{id: id, err: err}
 	}, nil)
 }
 
 func (s *Session) onUnchanged(c *call, msg unchanged) {
 	s.sending(c, msg.at)
-	s.docs.Confirmed(c.id, c.claim.Path)
+	s.docs.Confirmed(c.id, c.claim.Path, msg.told)
 	s.next()
 }

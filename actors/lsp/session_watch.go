@@ -9,6 +9,7 @@ import (
 // filesChanged are files below the project that have changed on disk. unwatched: the
 // server was not told, since it asked to hear of none.
 type filesChanged struct {
+	number    uint64
 	paths     []string
 	unwatched bool
 }
@@ -52,7 +53,7 @@ func (s *Session) watch(patterns []Pattern) {
 // the session, which then has the server look at open documents again. Lean is left to
 // itself: its imports come from builds, and opening anew would elaborate for nothing.
 func (s *Session) deliver() func(context.Context, []FileChange) error {
-	self, client, lean := s.self, s.client, s.cfg.Profile.Complete == CompleteLean
+	self, client, number, lean := s.self, s.client, s.changes, s.cfg.Profile.Complete == CompleteLean
 	return func(ctx context.Context, changes []FileChange) error {
 		asked := len(client.WatchPatterns()) > 0
 		if asked {
@@ -63,7 +64,7 @@ func (s *Session) deliver() func(context.Context, []FileChange) error {
 		if lean {
 			return nil
 		}
-		told := filesChanged{unwatched: !asked}
+		told := filesChanged{number: number.Add(1), unwatched: !asked}
 		for _, change := range changes {
 			told.paths = append(told.paths, change.Path)
 		}

@@ -144,6 +144,39 @@ func TestServerHearsOfAFilesMakingBeforeThatIsOpened(t *testing.T) {
 	}, watched(n))
 }
 
+func TestChangeThatIsToldWhileTheFileIsReadIsNotTakenForPartOfTheText(t *testing.T) {
+	asks := map[string]func(b *bench, path string){
+		"diagnostics": func(b *bench, path string) { b.diagnose(path) },
+		"hover":       func(b *bench, path string) { b.hover(path) },
+	}
+	for name, ask := range asks {
+		n := newNotifier()
+		bubble(t, name, func(t *testing.T, b *bench) {
+			b.ready()
+			b.wire.Watch("**/*.go")
+			synctest.Wait()
+			path := b.write("a.go", "old")
+			first := b.diagnose(path)
+			time.Sleep(time.Second) // the kernel tells of no flush
+			first.ok(t)
+			release := b.holdAfterRead(path)
+			ask(b, path)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			b.write("a.go", "new")
+			n.events <- fsnotify.Event{Name: path, Op: fsnotify.Write}
+			assert.Equal(t, []string{"a.go"}, b.changed())
+			release()
+			b.diagnose(b.write("b.go", "x"))
+			time.Sleep(time.Second)
+			sent := b.methods()
+			closed := slices.Index(sent, "textDocument/didClose")
+			assert.GreaterOrEqual(t, closed, 0, "%v: the server has the old text of a.go", sent)
+			assert.Less(t, closed, slices.Index(sent, "textDocument/didOpen"), "%v", sent)
+		}, watched(n))
+	}
+}
+
 func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {
 	gate := make(chan struct{})
 	blocked := func(cfg *lsp.SessionConfig) {

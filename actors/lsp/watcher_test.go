@@ -36,7 +36,7 @@ func watch(t *testing.T, n Notifier, glob string, prepare func(root string)) *wa
 	go func() { ended <- w.Watcher.Run(ctx, w.deliver) }()
 	w.end = sync.OnceFunc(func() { cancel(); assert.NoError(t, <-ended) })
 	t.Cleanup(w.end)
-	for w.Flush(ctx)() != nil { // not running yet
+	for w.Flush(ctx) != nil { // not running yet
 		time.Sleep(time.Millisecond)
 	}
 	return w
@@ -64,7 +64,7 @@ func (w *watched) expect(want map[string]ChangeType) {
 	w.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), generous)
 	defer stop()
-	require.NoError(w, w.Flush(ctx)())
+	require.NoError(w, w.Flush(ctx))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	assert.Equal(w, want, w.told)

@@ -9,34 +9,31 @@ import (
 	"strconv"
 )
 
-// Flush gives a wait for every change that was made before it was called to be told, or
-// for ctx to end. It waits itself for the watch to begin. It touches a file of its own in
-// a folder of its own: the kernel queues that behind the changes of all others.
-func (w *Watcher) Flush(ctx context.Context) (wait func() error) {
-	failed := func(err error) func() error { return func() error { return err } }
+// Flush returns when every change that was made before it was called has been told, or
+// ctx ends. It waits for the watch to begin. It touches a file of its own in a folder of
+// its own: the kernel queues that behind the changes of all others.
+func (w *Watcher) Flush(ctx context.Context) error {
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
-		return failed(context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	name, done, err := w.mark()
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	if err := report(name); err != nil {
 		w.reached(name, false)
-		return failed(err)
+		return err
 	}
-	return func() error {
-		select {
-		case reported := <-done:
-			w.reuse(name, reported)
-			return nil
-		case <-ctx.Done():
-			w.reached(name, false)
-			w.reuse(name, false)
-			return context.Cause(ctx)
-		}
+	select {
+	case reported := <-done:
+		w.reuse(name, reported)
+		return nil
+	case <-ctx.Done():
+		w.reached(name, false)
+		w.reuse(name, false)
+		return context.Cause(ctx)
 	}
 }
 

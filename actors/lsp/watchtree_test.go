@@ -24,7 +24,7 @@ func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx, nil) }()
 	flushed := make(chan error, 1)
-	go func() { flushed <- w.Flush(context.Background())() }()
+	go func() { flushed <- w.Flush(context.Background()) }()
 	assert.Eventually(t, func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -34,7 +34,7 @@ func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
 	assert.NoError(t, <-ended)
 	assert.NoError(t, <-flushed)
 	assert.True(t, n.closed)
-	assert.ErrorContains(t, w.Flush(context.Background())(), "no longer")
+	assert.ErrorContains(t, w.Flush(context.Background()), "no longer")
 }
 
 func TestAFlushWaitsForTheWatchToBeginAndForAllThatItCameTooLateFor(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAFlushWaitsForTheWatchToBeginAndForAllThatItCameTooLateFor(t *testing.T
 	write("new", 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	told, flushed, ended := make(chan []FileChange, 1), make(chan error, 1), make(chan error, 1)
-	go func() { flushed <- w.Flush(ctx)() }()
+	go func() { flushed <- w.Flush(ctx) }()
 	go func() {
 		ended <- w.Run(ctx, func(_ context.Context, c []FileChange) error { told <- c; return nil })
 	}()
@@ -72,7 +72,7 @@ func TestAFlushEndsWithItsContext(t *testing.T) {
 	go func() { ended <- w.Run(ctx, nil) }()
 	short, stop := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer stop()
-	assert.Eventually(t, func() bool { return errors.Is(w.Flush(short)(), context.DeadlineExceeded) }, generous, time.Millisecond)
+	assert.Eventually(t, func() bool { return errors.Is(w.Flush(short), context.DeadlineExceeded) }, generous, time.Millisecond)
 	assert.Empty(t, w.flushes)
 	cancel()
 	assert.NoError(t, <-ended)
