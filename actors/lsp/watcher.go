@@ -127,14 +127,14 @@ func (w *Watcher) Run(ctx context.Context, deliver func(context.Context, []FileC
 func (w *Watcher) loop(ctx context.Context, marks string, deliver func(context.Context, []FileChange) error) error {
 	settled := time.After(settleTime) // what the watch came too late for
 	for {
-		flush, lost := "", false
+		var flushed, lost []string
 		select {
 		case event, open := <-w.notifier.Events():
 			if !open {
 				return errors.New("watching files ended by itself")
 			}
 			if filepath.Dir(event.Name) == marks {
-				flush = event.Name
+				flushed = []string{event.Name}
 				break
 			}
 			w.note(event)
@@ -149,7 +149,8 @@ func (w *Watcher) loop(ctx context.Context, marks string, deliver func(context.C
 		if err := w.tell(ctx, deliver); err != nil {
 			return err
 		}
-		w.reached(flush, lost)
+		w.letGo(flushed, true)
+		w.letGo(lost, false)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -23,7 +25,7 @@ func (w *Watcher) Flush(ctx context.Context) error {
 		return err
 	}
 	if err := report(name); err != nil {
-		w.reached(name, false)
+		w.letGo([]string{name}, false)
 		return err
 	}
 	select {
@@ -31,7 +33,7 @@ func (w *Watcher) Flush(ctx context.Context) error {
 		w.reuse(name, reported)
 		return nil
 	case <-ctx.Done():
-		w.reached(name, false)
+		w.letGo([]string{name}, false)
 		w.reuse(name, false)
 		return context.Cause(ctx)
 	}
@@ -76,14 +78,21 @@ func (w *Watcher) reuse(name string, reported bool) {
 	w.idle = append(w.idle, name)
 }
 
-// reached lets go the flush that name marks, or all, and tells them whether their file
-// was reported.
-func (w *Watcher) reached(name string, all bool) {
+// marked are the files that mark the flushes of now.
+func (w *Watcher) marked() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for mark, let := range w.flushes {
-		if all || mark == name {
-			let <- mark == name // it has room for one
+	return slices.Collect(maps.Keys(w.flushes))
+}
+
+// letGo ends the flushes that these files mark, and tells them whether their file was
+// reported.
+func (w *Watcher) letGo(marks []string, reported bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, mark := range marks {
+		if let := w.flushes[mark]; let != nil {
+			let <- reported // it has room for one
 			delete(w.flushes, mark)
 		}
 	}
@@ -94,6 +103,6 @@ func (w *Watcher) stop(marks string) {
 	w.mu.Lock()
 	w.marks = ""
 	w.mu.Unlock()
-	w.reached("", true)
+	w.letGo(w.marked(), false)
 	_ = os.RemoveAll(marks)
 }

@@ -114,13 +114,15 @@ func (w *Watcher) dropTree(path string) {
 	}
 }
 
-// failed handles an error of the notifier and reports whether events were lost, those
-// that mark flushes too; every file counts as changed then.
-func (w *Watcher) failed(err error) (lost bool) {
+// failed handles an error of the notifier. Where events were lost every file counts as
+// changed, and it gives the flushes whose marks may be among the lost. One that begins
+// later comes behind the loss, and may have to wait for what is made meanwhile.
+func (w *Watcher) failed(err error) (lost []string) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.incomplete.Store(true)
-		return false
+		return nil
 	}
+	lost = w.marked()
 	w.addTree(w.root, all(FileChanged))
-	return true
+	return lost
 }

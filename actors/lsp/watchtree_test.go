@@ -23,13 +23,8 @@ func TestTheEndLetsGoWhoeverFlushes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx, nil) }()
-	flushed := make(chan error, 1)
-	go func() { flushed <- w.Flush(context.Background()) }()
-	assert.Eventually(t, func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.flushes) == 1
-	}, generous, time.Millisecond)
+	<-w.begun
+	flushed := w.flushing(t, context.Background())
 	cancel()
 	assert.NoError(t, <-ended)
 	assert.NoError(t, <-flushed)
@@ -81,6 +76,7 @@ func TestAFlushEndsWithItsContext(t *testing.T) {
 // silent is a Notifier whose events come from the test.
 type silent struct {
 	added  map[string]bool
+	adds   func() // is called at the next
 	limit  int
 	events chan fsnotify.Event
 	errors chan error
@@ -92,6 +88,9 @@ func (n *silent) Add(dir string) error {
 		return errors.New("no space left for watches")
 	}
 	n.added[dir] = true
+	if n.adds != nil {
+		n.adds()
+	}
 	return nil
 }
 func (n *silent) Remove(string) error           { return nil }
@@ -137,6 +136,46 @@ func TestLostEventsCountEveryFileAsChanged(t *testing.T) {
 	assert.True(t, w.Incomplete())
 	cancel()
 	assert.NoError(t, <-ended)
+}
+
+func TestAFlushThatBeginsAfterEventsWereLostWaitsForItsOwnMark(t *testing.T) {
+	root := t.TempDir()
+	n := &silent{added: map[string]bool{}, events: make(chan fsnotify.Event), errors: make(chan error)}
+	w := NewWatcher(root, nil, n)
+	pattern, _ := parsePattern(json.RawMessage(`"**"`), 0)
+	w.SetPatterns([]Pattern{pattern})
+	ctx, cancel := context.WithCancel(context.Background())
+	told, ended := make(chan []FileChange, 1), make(chan error, 1)
+	go func() {
+		ended <- w.Run(ctx, func(_ context.Context, c []FileChange) error { told <- c; return nil })
+	}()
+	<-w.begun
+	early := w.flushing(t, ctx)
+	var late chan error
+	n.adds = func() { // all files are looked through now; what is made next is told behind the mark
+		n.adds = nil
+		late = w.flushing(t, ctx)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "x"), nil, 0o600))
+	n.errors <- fsnotify.ErrEventOverflow
+	assert.Len(t, <-told, 1)
+	assert.NoError(t, <-early, "its mark may be lost")
+	n.events <- fsnotify.Event{Name: filepath.Join(root, "made"), Op: fsnotify.Write}
+	assert.Empty(t, late, "its mark is still to come")
+	n.events <- fsnotify.Event{Name: filepath.Join(w.marks, "2"), Op: fsnotify.Create}
+	assert.NoError(t, <-late)
+	assert.Equal(t, []FileChange{{filepath.Join(root, "made"), FileChanged}}, <-told)
+	cancel()
+	assert.NoError(t, <-ended)
+}
+
+// flushing begins a flush and waits until it is marked.
+func (w *Watcher) flushing(t *testing.T, ctx context.Context) chan error {
+	before := len(w.marked())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Flush(ctx) }()
+	assert.Eventually(t, func() bool { return len(w.marked()) > before }, generous, time.Millisecond)
+	return ended
 }
 
 func TestADeliveryThatFailsEndsTheWatching(t *testing.T) {
