@@ -82,9 +82,13 @@ func NewDocuments[K comparable](limit int, idle time.Duration) *Documents[K] {
 	}
 }
 
-// Free reports whether a call may Enter now: nobody is synchronising the document, and
-// it isn't a diagnostics call that would have to wait for others on the old text.
+// Free reports whether a call may Enter now: nobody is synchronising the document, none
+// whose file has changed is being closed, and it isn't a diagnostics call that would have
+// to wait for others on the old text.
 func (d *Documents[K]) Free(c Claim) bool {
+	if d.settling() {
+		return false
+	}
 	doc := d.docs[c.Path]
 	return doc == nil || !doc.busy && !(c.Diagnoses && doc.outdated)
 }
@@ -104,11 +108,16 @@ func (d *Documents[K]) Enter(id K, c Claim, now time.Time) {
 
 // Found decides what id sends for the bytes that it read; told is the last change that
 // was told before that. false: diagnostics of the old text are in flight, and sending now
-// would take their answer away; id has left the document and comes again when it is Free.
+// would take their answer away, or a document whose file has changed is being closed; id
+// has left the document and comes again when it is Free.
 func (d *Documents[K]) Found(id K, path string, text []byte, told uint64) (Plan, bool) {
 	doc := d.docs[path]
 	u := doc.users[id]
 	u.told = told
+	if d.settling() {
+		d.drop(doc, path, id)
+		return Plan{}, false
+	}
 	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
 	doc.next = sha256.Sum256(text)
 	reopen := u.claim.Diagnoses && doc.stale != 0 || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
@@ -140,6 +149,9 @@ func (d *Documents[K]) Found(id K, path string, text []byte, told uint64) (Plan,
 // was not written has not happened.
 func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 	d.Closed(plan, written)
+	if plan.Path == "" {
+		return
+	}
 	doc := d.docs[plan.Path]
 	u := doc.users[id]
 	doc.busy = false
@@ -245,7 +257,7 @@ func (d *Documents[K]) unused() []string {
 func (d *Documents[K]) closing() int {
 	n := 0
 	for _, doc := range d.docs {
-		if doc.version != 0 && doc.busy && len(doc.users) == 0 {
+		if doc.leaving() {
 			n++
 		}
 	}

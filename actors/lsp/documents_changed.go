@@ -28,6 +28,25 @@ func later(change, known uint64) uint64 {
 	return change
 }
 
+// Tidy is Found for a call about no document.
+func (d *Documents[K]) Tidy() (Plan, bool) {
+	if d.settling() {
+		return Plan{}, false
+	}
+	return Plan{Close: d.takeDirty()}, true
+}
+
+// settling tells whether a document whose file has changed is being closed. A question
+// that overtakes that would be answered by its old text.
+func (d *Documents[K]) settling() bool {
+	for _, doc := range d.docs {
+		if doc.dirty != 0 && doc.leaving() {
+			return true
+		}
+	}
+	return false
+}
+
 // takeDirty marks as being closed the unused documents whose files have changed.
 func (d *Documents[K]) takeDirty() []string {
 	paths := slices.DeleteFunc(d.unused(), func(path string) bool { return d.docs[path].dirty == 0 })

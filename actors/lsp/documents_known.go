@@ -34,6 +34,11 @@ func (doc *document[K]) unused() bool {
 	return doc.version != 0 && !doc.busy && len(doc.users) == 0
 }
 
+// leaving tells whether a plan on its way closes a document.
+func (doc *document[K]) leaving() bool {
+	return doc.version != 0 && doc.busy && len(doc.users) == 0
+}
+
 // Confirmed takes in that a call found the text of Known on disk; told is as for Found.
 func (d *Documents[K]) Confirmed(id K, path string, told uint64) {
 	doc := d.docs[path]

@@ -33,7 +33,7 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 	d := NewDocuments[int](r.IntN(4), time.Minute)
 	now := t0
 	disk, server, calls := map[string]string{}, map[string]string{}, map[int]*simulated{}
-	changes, told := uint64(0), map[string]bool{} // whether the last change of a file was told
+	changes, told := uint64(0), map[string]uint64{} // when the last change of a file was told; 0: it wasn't
 	apply := func(p Plan, text string) int {
 		todo := len(p.Close) + notifications(p.Kind)
 		written := todo
@@ -49,12 +49,12 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 		now = now.Add(time.Duration(r.IntN(20)) * time.Second)
 		path := fmt.Sprintf("/%d", r.IntN(5))
 		if text := fmt.Sprint(r.IntN(3)); text != disk[path] {
-			disk[path], told[path] = text, false
+			disk[path], told[path] = text, 0
 		}
 		claim := Claim{Path: path, Diagnoses: r.IntN(2) == 0, Reopen: int32(max(0, r.IntN(16)-8))}
 		if r.IntN(3) == 0 {
 			changes++
-			told[path] = true
+			told[path] = changes
 			d.FilesChanged(changes, []string{path}, r.IntN(2) == 0)
 		}
 		if d.Free(claim) && len(calls) < 8 {
@@ -80,6 +80,12 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 				}
 				if c.plan, ok = d.Found(id, c.claim.Path, []byte(c.text), c.told); !ok {
 					delete(calls, id)
+					break
+				}
+				for _, other := range d.Open() {
+					if old := server[other] != disk[other] && told[other] > 0 && told[other] <= c.told; old && len(d.docs[other].users) == 0 {
+						require.Contains(t, c.plan.Close, other, "%s is answered by an old text of another", c.claim.Path)
+					}
 				}
 			case 3:
 				written := apply(c.plan, c.text)
@@ -101,7 +107,7 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 		require.Len(t, server, len(open))
 		for _, path := range open {
 			require.Contains(t, server, path)
-			if doc := d.docs[path]; doc.unused() && told[path] && server[path] != disk[path] {
+			if doc := d.docs[path]; doc.unused() && told[path] > 0 && server[path] != disk[path] {
 				require.NotZero(t, doc.dirty, "others would be answered by an old text of %s for ever", path)
 			}
 		}

@@ -59,11 +59,11 @@ const (
 //	Initializing | initialized(ok)         | Ready -> Entry                                       | Ready
 //	Initializing | initialized(err), LeaderDown, down | StartFailed with the reason; Sweep        | Sweeping
 //	Initializing | Close, Abort            | Sweep                                                | Sweeping
-//	Ready        | Operation               | a slot and its document free: Go(read), else queue   | Ready
+//	Ready        | Operation               | a slot and its document free: Go(flush, read), else queue | Ready
 //	Ready        | Hover of what the server has open | as above, Go(read, and ask if it is unchanged) | Ready
 //	Ready        | unchanged               | its document is free; next                           | Ready
-//	Ready        | fileRead(ok)            | nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
-//	Ready        | fileRead(ok), diagnostics of other bytes in flight | back into the queue       | Ready
+//	Ready        | fileRead(ok)            | didClose of old texts; nothing, didOpen or didChange: Go(sync); then Go(ask) | Ready
+//	Ready        | fileRead(ok), diagnostics of other bytes in flight, or an old text is being closed | back into the queue | Ready
 //	Ready        | fileRead(err)           | reply, Settled Healthy; next                         | Ready
 //	Ready        | opDone(ok, or the server's own error) | reply, Settled Healthy; next           | Ready
 //	Ready        | opDone(stale imports, or refused for another text) | back into the queue | Ready
@@ -90,10 +90,10 @@ const (
 // status, begins nothing new meanwhile, and then goes on as the table says. A wrapper's
 // output can end without any exit: then the closed pipe is the reason.
 type Session struct {
-	cfg     SessionConfig
-	read    func(path string) ([]byte, error)
-	self    *actors.Self
-	machine *actors.Machine[state]
+	cfg      SessionConfig
+	readFile func(path string) ([]byte, error)
+	self     *actors.Self
+	machine  *actors.Machine[state]
 
 	tree     messages.TreeID
 	identity procscan.Identity
@@ -178,7 +178,7 @@ func NewSession(cfg SessionConfig) func(*actors.Self) actors.Behaviour {
 
 func newSession(cfg SessionConfig, read func(string) ([]byte, error)) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
-		s := &Session{cfg: cfg, read: read, changes: new(atomic.Uint64), self: self, tree: messages.TreeID(self.System().NextID()),
+		s := &Session{cfg: cfg, readFile: read, changes: new(atomic.Uint64), self: self, tree: messages.TreeID(self.System().NextID()),
 			docs: NewDocuments[messages.OperationID](cfg.OpenDocuments, documentIdle), calls: make(map[messages.OperationID]*call)}
 		s.machine = actors.NewMachine(self, launching, legal, s.snapshot)
 		s.machine.Publish()

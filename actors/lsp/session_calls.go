@@ -104,7 +104,7 @@ func claimOf(op messages.Operation) Claim {
 func (s *Session) beginNext() (some bool) {
 	for i := 0; i < len(s.queue) && s.active < s.cfg.Parallel && s.cause == nil; {
 		c := s.queue[i]
-		if c.claim.Path != "" && !s.docs.Free(c.claim) {
+		if !s.docs.Free(c.claim) {
 			i++
 			continue
 		}
@@ -119,23 +119,28 @@ func (s *Session) begin(c *call) {
 	s.active++
 	c.phase, c.doubted = callBegun, s.probing
 	if c.claim.Path == "" {
-		s.ask(c)
+		s.read(c, s.watcher)
 		return
 	}
 	opens := !s.docs.Has(c.claim.Path)
 	plan, sum, known := s.docs.Known(c.claim)
 	s.docs.Enter(c.id, c.claim, time.Now())
-	if known && !c.asksOthers() {
+	switch {
+	case c.asksOthers(), opens: // a new file's making is to be told before that is open
+		s.read(c, s.watcher)
+	case known:
 		s.askUnchanged(c, plan, sum)
-		return
+	default:
+		s.read(c, nil)
 	}
-	id, path, watcher := c.id, c.claim.Path, s.watcher
-	if !c.asksOthers() && !opens { // a new file's making is to be told before that is open
-		watcher = nil
-	}
-	read := s.reading(id, path)
+}
+
+// read reads the file of a call, if it has one, after all that watcher can tell. Then the
+// call's own change is told before its didChange, and known to be in its text.
+func (s *Session) read(c *call, watcher *Watcher) {
+	id, read := c.id, s.reading(c.id, c.claim.Path)
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (fileRead, error) {
-		flush(ctx, watcher) // before the file is read: its own change is told before its didChange, and is in its text
+		flush(ctx, watcher)
 		return read(), nil
 	}, func(msg fileRead, err error) any {
 		if err != nil { // it panicked
@@ -147,9 +152,12 @@ func (s *Session) begin(c *call) {
 
 // reading makes the function that reads the file of a call.
 func (s *Session) reading(id messages.OperationID, path string) func() fileRead {
-	read, changes := s.read, s.changes
+	read, changes := s.readFile, s.changes
 	return func() fileRead {
 		told := changes.Load()
+		if path == "" {
+			return fileRead{id: id, told: told}
+		}
 		text, err := read(path)
 		return fileRead{id, text, told, err}
 	}
@@ -196,10 +204,11 @@ func (s *Session) onFileRead(c *call, msg fileRead) {
 }
 
 // synchronise decides what the server must be sent so that it has the bytes that the
-// call read. Where that would take the answer away from diagnostics in flight, the call
-// goes back to its place in the queue.
+// call read, and goes by no old text of others. Where that would take the answer away
+// from diagnostics in flight, or is on its way already, the call goes back to its place
+// in the queue.
 func (s *Session) synchronise(c *call) {
-	plan, ok := s.docs.Found(c.id, c.claim.Path, c.text, c.told)
+	plan, ok := s.found(c)
 	switch {
 	case !ok:
 		s.requeue(c)
@@ -216,6 +225,13 @@ func (s *Session) synchronise(c *call) {
 		return // the document is not free yet
 	}
 	s.next()
+}
+
+func (s *Session) found(c *call) (Plan, bool) {
+	if c.claim.Path == "" {
+		return s.docs.Tidy()
+	}
+	return s.docs.Found(c.id, c.claim.Path, c.text, c.told)
 }
 
 func (s *Session) requeue(c *call) {
@@ -243,7 +259,7 @@ func (s *Session) onSynced(c *call, msg synced) {
 
 func (s *Session) ask(c *call) {
 	s.sending(c, time.Now())
-	id, doc, ask := c.id, Source{Path: c.claim.Path, Text: c.text}, requestOf(s.client, s.watcher, c)
+	id, doc, ask := c.id, Source{Path: c.claim.Path, Text: c.text}, requestOf(s.client, c)
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (func(), error) { return ask(ctx, doc) },
 		func(reply func(), err error) any { return opDone{id, reply, err} }, nil)
 }

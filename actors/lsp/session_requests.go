@@ -16,12 +16,9 @@ import (
 // function, so that the session sends it after it has published.
 type request func(context.Context, Source) (func(), error)
 
-func requestOf(client *Client, watcher *Watcher, c *call) request {
+func requestOf(client *Client, c *call) request {
 	ask := questionOf(client, c)
 	return func(ctx context.Context, doc Source) (func(), error) {
-		if doc.Path == "" {
-			flush(ctx, watcher) // with a file, it was done before that was read
-		}
 		if err := client.tellOthers(ctx, doc.Path); err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type unchanged struct {
 func (s *Session) askUnchanged(c *call, plan Plan, sum [sha256.Size]byte) {
 	c.plan = plan
 	found := false
-	id, self, read, ask := c.id, s.self, s.reading(c.id, plan.Path), requestOf(s.client, s.watcher, c)
+	id, self, read, ask := c.id, s.self, s.reading(c.id, plan.Path), requestOf(s.client, c)
 	actors.Go(s.self, c.ctx, func(ctx context.Context) (any, error) {
 		file := read()
 		if file.err != nil || sha256.Sum256(file.text) != sum {

@@ -177,6 +177,50 @@ func TestChangeThatIsToldWhileTheFileIsReadIsNotTakenForPartOfTheText(t *testing
 	}
 }
 
+// TestNobodyIsAnsweredByTheOldTextOfAnotherFile: one that is open and has changed is
+// closed before any question, also by whom another call's closing holds up.
+func TestNobodyIsAnsweredByTheOldTextOfAnotherFile(t *testing.T) {
+	edited := func(t *testing.T, b *bench, n *notifier) (names []string) {
+		b.ready()
+		b.wire.Watch("**/*.go")
+		synctest.Wait()
+		for _, name := range []string{"a.go", "b.go", "c.go"} {
+			names = append(names, b.write(name, "x"))
+			call := b.diagnose(names[len(names)-1])
+			time.Sleep(time.Second) // the kernel tells of no flush
+			call.ok(t)
+		}
+		b.write("a.go", "y")
+		n.events <- fsnotify.Event{Name: names[0], Op: fsnotify.Write}
+		assert.Equal(t, []string{"a.go"}, b.changed())
+		return names
+	}
+	n := newNotifier()
+	bubble(t, "while it is being closed", func(t *testing.T, b *bench) {
+		names := edited(t, b, n)
+		gate := make(chan struct{})
+		b.wire.Heard("textDocument/didClose", func() { <-gate })
+		closing := b.diagnose(names[1])
+		other := b.diagnose(names[2])
+		time.Sleep(time.Second)
+		closing.pending(t)
+		other.pending(t)
+		b.hover(names[2]).pending(t)
+		close(gate)
+		time.Sleep(time.Second)
+		closing.ok(t)
+		other.ok(t)
+	}, watched(n), func(cfg *lsp.SessionConfig) { cfg.Parallel = 3 })
+	bubble(t, "by a call about no file", func(t *testing.T, b *bench) {
+		edited(t, b, n)
+		b.wire.On("workspace/symbol", fakes.Answer{})
+		call := b.query(messages.Query{Method: "workspace/symbol"})
+		time.Sleep(time.Second)
+		call.ok(t)
+		assert.Equal(t, []string{"textDocument/didChange", "textDocument/didClose", "workspace/symbol"}, b.methods())
+	}, watched(n))
+}
+
 func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {
 	gate := make(chan struct{})
 	blocked := func(cfg *lsp.SessionConfig) {
