@@ -15,9 +15,9 @@ type answer struct {
 	undelivered func()
 }
 
-// Go runs blocking work outside of the actor, once this turn is over. Its outcome comes back as the
-// message that toMessage makes of it, in the actor's mailbox; a panic or a Goexit
-// of work comes back as a *messages.PanicError. toMessage only wraps: it must not
+// Go runs blocking work outside of the actor, once this turn is over. Its outcome comes
+// back as the message that toMessage makes of it, in the actor's mailbox; a panic or a
+// Goexit of work comes back as a *messages.PanicError. toMessage only wraps: it must not
 // panic. The actor must have got every answer before it says that it is finished.
 //
 // undelivered, which may be nil, gets the value of an answer that found its actor

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-f6977891/hearth/actors"
 )
 
-// filesChanged are files below the project that have changed on disk. unwatched: the
-// server was not told, since it asked to hear of none.
+// filesChanged are files below the project that have changed on disk, under the number
+// of their telling. unwatched: the server was not told, since it asked to hear of none.
 type filesChanged struct {
 	number    uint64
 	paths     []string
