@@ -28,9 +28,13 @@ type Look struct {
 }
 
 // Stopped tells whether a process of the look stands still since a signal stopped it,
-// as Ctrl-Z does.
+// as Ctrl-Z does. One that is just starting another can't be stopped: vfork(2) holds it
+// up until its child has executed a program, and then it is the child that is stopped.
 func (l Look) Stopped(id Identity) bool {
-	return slices.ContainsFunc(l.Members, func(m Member) bool { return m.Identity == id && m.State == 'T' })
+	held := slices.ContainsFunc(l.Members, func(m Member) bool { return m.Identity == id && m.State == 'D' })
+	return slices.ContainsFunc(l.Members, func(m Member) bool {
+		return m.State == 'T' && (m.Identity == id || held && m.PPID == id.PID)
+	})
 }
 
 // Age is how long a process has run at the moment of the look. Both of its ends

@@ -114,3 +114,26 @@ func TestExitCodeIsAsShellsGiveIt(t *testing.T) {
 	require.Equal(t, 143, Status{Code: -1, Signal: syscall.SIGTERM}.ExitCode())
 	require.Equal(t, -1, Status{Code: -1}.ExitCode())
 }
+
+func TestStoppedMeansTheProcessOrTheChildThatHoldsItUp(t *testing.T) {
+	leader, child := Identity{PID: 5, StartTicks: 1}, Identity{PID: 6, StartTicks: 2}
+	for _, tt := range []struct {
+		name            string
+		leader, child   byte
+		parent          int
+		stopped, theirs bool
+	}{
+		{"runs", 'R', 'S', 5, false, false},
+		{"stopped", 'T', 'T', 5, true, true},
+		{"in the middle of a vfork", 'D', 'T', 5, true, true},
+		{"waits for a disk beside another's stopped child", 'D', 'T', 1, false, true},
+		{"has stopped its child itself", 'S', 'T', 5, false, true},
+		{"is traced", 't', 'S', 5, false, false},
+	} {
+		look := Look{Members: []Member{
+			{Info: Info{Identity: child, PPID: tt.parent, State: tt.child}}, {Info: Info{Identity: leader, PPID: 1, State: tt.leader}}}}
+		require.Equal(t, tt.stopped, look.Stopped(leader), tt.name)
+		require.Equal(t, tt.theirs, look.Stopped(child), tt.name)
+		require.False(t, look.Stopped(Identity{PID: 5, StartTicks: 9}), tt.name)
+	}
+}

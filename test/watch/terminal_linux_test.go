@@ -1,6 +1,8 @@
 package watch_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,6 +36,28 @@ func TestCtrlZDoesNotLeaveABuildStopped(t *testing.T) {
 	await(t, dir, "begun")
 	tty.Type(t, "\x1a")
 	require.True(t, standins.Until(bound, func() bool { return strings.Contains(tty.Text(), "^Z") }))
+	tty.Type(t, "\x03")
+	assert.Equal(t, 9, w.wait(t), tty.Text())
+}
+
+// A shell that Ctrl-Z meets in the middle of starting a program doesn't look stopped.
+func TestCtrlZLeavesNoBuildStoppedThatStartsPrograms(t *testing.T) {
+	dir, tty := t.TempDir(), standins.OpenTerminal(t)
+	w := watching(t, dir, "--interval", "20ms", "--", "sh", "-c", `trap 'exit 9' INT; while :; do /bin/true; echo >>rounds; done`)
+	tty.Lead(w.Cmd)
+	require.NoError(t, w.Start())
+	rounds := func() int64 {
+		info, err := os.Stat(filepath.Join(dir, "rounds"))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	for n := range 20 {
+		before := rounds()
+		require.True(t, standins.Until(bound, func() bool { return rounds() > before+50 }), "after Ctrl-Z number %d", n)
+		tty.Type(t, "\x1a")
+	}
 	tty.Type(t, "\x03")
 	assert.Equal(t, 9, w.wait(t), tty.Text())
 }
