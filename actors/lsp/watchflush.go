@@ -25,8 +25,13 @@ func (w *Watcher) Flush(ctx context.Context) error {
 		return err
 	}
 	if err := report(name); err != nil {
-		w.letGo([]string{name}, false)
-		return err
+		select {
+		case <-done: // by the end, which then removes the file
+			return nil
+		default:
+			w.letGo([]string{name}, false)
+			return err
+		}
 	}
 	select {
 	case reported := <-done:
