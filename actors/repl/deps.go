@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (e depsEntry) verdict() verdict {
 	imports := e.Imports
 	switch {
 	case len(e.Errors) > 0:
-		return verdict{rejected: firstLine(e.Errors[0])}
+		return verdict{rejected: cmp.Or(firstLine(e.Errors[0]), unrecognized)} // an error without a text is one
 	case (e.Result != nil) == (e.Imports != nil):
 		return verdict{rejected: unrecognized}
 	case e.Result != nil:
