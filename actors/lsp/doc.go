@@ -15,7 +15,9 @@
 // known, and in Query what callers ask for by hand, completed. [Documents] is the pure
 // bookkeeping of what is open at the server and what has to be sent for the bytes found
 // on disk. [Watcher] tells servers that asked for it about changes below the project;
-// for the others the session opens anew what depends on them.
+// for the others the session opens anew what depends on them. A server that gives its
+// findings when it is asked hears of an open document's file only before a question
+// about another one, or when the document is closed: it goes by the text that it was sent.
 //
 // # Why a frame is never abandoned half-written
 //
