@@ -98,6 +98,9 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	return errors.Join(err, c.wire.Notify(ctx, "exit", nil))
 }
 
+// Err is why the connection has ended, or nil; see Wire.
+func (c *Client) Err() error { return c.wire.Err() }
+
 // Close ends the connection; see Wire.
 func (c *Client) Close(ctx context.Context) error { return c.wire.Close(ctx) }
 

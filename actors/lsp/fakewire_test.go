@@ -93,6 +93,8 @@ func (w *scripted) Close(context.Context) error {
 	return nil
 }
 
+func (w *scripted) Err() error { return nil }
+
 // take is what was sent since the last time.
 func (w *scripted) take() []sent {
 	w.mu.Lock()

@@ -23,6 +23,18 @@ type peer struct {
 	frames *Stream
 	events chan Event
 	Wire
+	hungUp error // the Wire's reason when it closed its pipes
+}
+
+// closing is a pipe whose closing is noticed.
+type closing struct {
+	io.ReadCloser
+	notice func()
+}
+
+func (c closing) Close() error {
+	c.notice()
+	return c.ReadCloser.Close()
 }
 
 type message struct {
@@ -41,7 +53,7 @@ func newPeer(t *testing.T, stall time.Duration, answers Answers) *peer {
 	require.NoError(t, err)
 	p := &peer{t: t, in: in, out: out, events: make(chan Event, 1<<16)}
 	p.frames = source(in, func(line string) { assert.Fail(t, "the client wrote noise", line) })
-	p.Wire = NewWire(fromServer, toServer, stall, answers)
+	p.Wire = NewWire(closing{fromServer, func() { p.hungUp = p.Err() }}, toServer, stall, answers)
 	t.Cleanup(func() {
 		assert.NoError(t, p.Close(context.Background()))
 		_ = in.Close()

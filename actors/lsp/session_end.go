@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
+	"github.com/seed-f6977891/hearth/procscan"
 )
 
 // stderrLines is how many of a failed server's last lines an error carries.
@@ -52,14 +53,19 @@ func (s *Session) breakdown(err error) {
 	if !s.machine.In(initializing, ready) || s.cause != nil {
 		return
 	}
-	var stream *StreamError
-	if !errors.As(err, &stream) || stream.Err == nil {
+	if !pipeEnded(err) {
 		s.broken(err)
 		return
 	}
 	s.cause = err
 	s.machine.After(exitWait, exitKnown{})
 	s.machine.Publish()
+}
+
+// pipeEnded reports whether err only says that a pipe is closed.
+func pipeEnded(err error) bool {
+	var stream *StreamError
+	return errors.As(err, &stream) && stream.Err != nil
 }
 
 // broken ends the server for cause: everybody who waits on it is told.
@@ -101,8 +107,16 @@ func (s *Session) explain(cause error) error {
 	return &messages.ProtocolError{Message: cause.Error() + words}
 }
 
-func (s *Session) exitError(status string) error {
-	return &messages.ExitError{Identity: s.identity, Status: status, StderrTail: s.stderr()}
+// exited is why a server is gone that this side didn't end. One that exits because this
+// side has hung up may be seen to exit before the hanging up is told of: what came over
+// the connection is the reason then.
+func (s *Session) exited(status procscan.Status) error {
+	if s.client != nil {
+		if fault := s.client.Err(); fault != nil && !pipeEnded(fault) {
+			return s.explain(fault)
+		}
+	}
+	return &messages.ExitError{Identity: s.identity, Status: status.String(), StderrTail: s.stderr()}
 }
 
 func (s *Session) stderr() string {
@@ -182,7 +196,7 @@ func (s *Session) onLaunchFailed(err error) {
 func (s *Session) onLeaderDown(msg messages.LeaderDown) {
 	switch s.machine.State() {
 	case initializing, ready:
-		s.fail(s.exitError(msg.Status.String()))
+		s.fail(s.exited(msg.Status))
 		s.sweep()
 	case shuttingDown:
 		s.endNow()
@@ -198,7 +212,7 @@ func (s *Session) onReaped(msg messages.LeaderReaped) {
 	s.reaped = true
 	switch s.machine.State() {
 	case launching, initializing, ready:
-		s.fail(s.exitError(msg.Status.String()))
+		s.fail(s.exited(msg.Status))
 	case shuttingDown:
 		s.leaveReady(sweeping, nil)
 	}

@@ -143,6 +143,20 @@ func TestConnectionThatFailsEndsTheSession(t *testing.T) {
 		b.expectSweep()
 		b.reaped()
 	})
+	bubble(t, "for what it sent, and its exit is told of first", func(t *testing.T, b *bench) {
+		b.ready()
+		path := b.write("a.go", "x")
+		b.holdRead(path)
+		reading := b.hover(path)
+		told := b.wire.BreakUntold(&lsp.StreamError{Reason: "a frame of 99 bytes"})
+		b.leaderDown(1)
+		err := &messages.ProtocolError{Message: "connection to the language server: a frame of 99 bytes"}
+		b.Parent.ExpectExactly(t, messages.Ending{From: b.session.Ref(), Err: err}, b.settled(reading.id, messages.Returned, err))
+		b.expectSweep()
+		told()
+		b.letGoOfReads()
+		b.reaped()
+	})
 	bubble(t, "malformed", func(t *testing.T, b *bench) {
 		b.ready()
 		b.wire.On("textDocument/hover", fakes.Answer{Result: json.RawMessage(`7`)})

@@ -112,6 +112,9 @@ func (w *worldWire) Close(context.Context) error {
 	return nil
 }
 
+// Err is why the connection has ended.
+func (w *worldWire) Err() error { return context.Cause(w.down) }
+
 func (w *worldWire) hangup(reason error) {
 	if w.down.Err() == nil {
 		w.close(reason)

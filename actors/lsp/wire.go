@@ -33,6 +33,10 @@ type Wire interface {
 	// Close ends all calls, closes the pipes and waits until reading has ended, for
 	// ctx or one second. It is idempotent.
 	Close(ctx context.Context) error
+	// Err is why the connection has ended, or nil. It never waits, and the reason is
+	// there before the pipes are closed: whoever hears that the server exited can tell
+	// whether it did so because this side had hung up.
+	Err() error
 }
 
 // Answers is what the server's own requests are answered from.
@@ -147,7 +151,7 @@ func (w *wire) explain(method string, err error) error {
 			Data: json.RawMessage(bytes.Clone(answer.Data)),
 		}
 	}
-	if reason := w.reason(); reason != nil {
+	if reason := w.Err(); reason != nil {
 		return reason
 	}
 	if stream := (*StreamError)(nil); errors.As(err, &stream) {
@@ -156,8 +160,8 @@ func (w *wire) explain(method string, err error) error {
 	return &StreamError{Reason: "the language server sent what isn't JSON-RPC", Err: err}
 }
 
-// reason is why the connection ended, or nil.
-func (w *wire) reason() error {
+// Err is the fault, or else the stream's end.
+func (w *wire) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fault != nil {
@@ -206,13 +210,13 @@ type downStream struct {
 func (s *downStream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
 	body, n, err := s.Stream.ReadFrame(ctx)
 	if err != nil {
-		s.wire.down(s.wire.reason())
+		s.wire.down(s.wire.Err())
 	}
 	return body, n, err
 }
 
 func (s *downStream) Close() error {
 	s.end(&StreamError{Reason: "the language server sent what isn't JSON-RPC"})
-	s.wire.down(s.wire.reason())
+	s.wire.down(s.wire.Err())
 	return nil
 }

@@ -81,6 +81,7 @@ func TestABrokenMessageFailsAllCallsAtOnce(t *testing.T) {
 			down, ok := p.event().(Down)
 			require.True(t, ok)
 			assert.ErrorAs(t, down.Err, &stream)
+			assert.Equal(t, down.Err, p.hungUp, "the reason is there before the server can see the pipes closed")
 			_, err = p.Call(context.Background(), "m", nil)
 			assert.Equal(t, down.Err, err, "the reason stays")
 			assert.ErrorAs(t, p.Notify(context.Background(), "m", nil), &stream)

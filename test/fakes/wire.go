@@ -100,16 +100,18 @@ func (w *Wire) Hangup() {
 }
 
 // Break ends the connection for a reason.
-func (w *Wire) Break(err error) {
+func (w *Wire) Break(err error) { w.BreakUntold(err)() }
+
+// BreakUntold ends the connection, which is told only by told.
+func (w *Wire) BreakUntold(err error) (told func()) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.fault != nil {
-		w.mu.Unlock()
-		return
+		return func() {}
 	}
 	w.fault = err
 	close(w.down)
-	w.mu.Unlock()
-	w.event(lsp.Down{Err: err})
+	return func() { w.event(lsp.Down{Err: err}) }
 }
 
 // Tell sends a frame with this event in it.

@@ -23,6 +23,13 @@ func (w *Wire) Close(context.Context) error {
 	return nil
 }
 
+// Err is why the connection has ended.
+func (w *Wire) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fault
+}
+
 // Call is a request.
 func (w *Wire) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	sent := Sent{method, params}
@@ -104,9 +111,7 @@ func (w *Wire) wait(ctx context.Context, until <-chan struct{}) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-w.down:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.fault
+		return w.Err()
 	}
 }
 
