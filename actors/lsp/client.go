@@ -109,6 +109,10 @@ func (c *Client) Server() string {
 	return cmp.Or(c.caps.server, c.profile.Name, "the language server")
 }
 
+// TakesChanges reports whether the server takes a new text of an open document. For one
+// that doesn't it is closed and opened.
+func (c *Client) TakesChanges() bool { return !c.caps.resync }
+
 // Offers reports whether a request is worth trying: the server declared it, registered
 // it, or is silent about all that it can do.
 func (c *Client) Offers(method string) bool {

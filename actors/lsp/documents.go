@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"crypto/sha256"
-	"slices"
 	"time"
 )
 
@@ -19,6 +18,7 @@ type Documents[K comparable] struct {
 	idle     time.Duration
 	docs     map[string]*document[K]
 	versions map[string]int32 // the last of each path, kept past its closing: none means two texts
+	reopens  bool             // see Reopens
 }
 
 type document[K comparable] struct {
@@ -82,6 +82,9 @@ func NewDocuments[K comparable](limit int, idle time.Duration) *Documents[K] {
 	}
 }
 
+// Reopens says that the server takes no changes: a new text is opened anew.
+func (d *Documents[K]) Reopens() { d.reopens = true }
+
 // Free reports whether a call may Enter now: nobody is synchronising the document, none
 // whose file has changed is being closed, and it isn't a diagnostics call that would have
 // to wait for others on the old text.
@@ -137,7 +140,7 @@ func (d *Documents[K]) Found(id K, path string, text []byte, told uint64) (Plan,
 	case doc.version == 0:
 		plan.Kind = PlanOpen
 		plan.Close = append(plan.Close, d.victims(d.limit-1)...)
-	case reopen:
+	case reopen || d.reopens:
 		plan.Kind = PlanReopen
 	default:
 		plan.Kind = PlanChange
@@ -209,9 +212,9 @@ func (d *Documents[K]) Expire(now time.Time) (Plan, time.Time) {
 			}
 			continue
 		}
-		doc.busy = true
 		plan.Close = append(plan.Close, path)
 	}
+	d.close(plan.Close)
 	return plan, next
 }
 
@@ -224,44 +227,6 @@ func (d *Documents[K]) Open() []string {
 		}
 	}
 	return paths
-}
-
-// victims marks as being closed the least recently used documents beyond keep. What is
-// in use stays open, so more than the limit can be open for a while.
-func (d *Documents[K]) victims(keep int) []string {
-	excess := len(d.Open()) - d.closing() - max(keep, 0)
-	if excess <= 0 {
-		return nil
-	}
-	paths := d.unused()
-	paths = paths[:min(excess, len(paths))]
-	for _, path := range paths {
-		d.docs[path].busy = true
-	}
-	return paths
-}
-
-// unused are the open documents that no call has, least recently used first.
-func (d *Documents[K]) unused() []string {
-	var paths []string
-	for path, doc := range d.docs {
-		if doc.unused() {
-			paths = append(paths, path)
-		}
-	}
-	slices.SortFunc(paths, func(a, b string) int { return d.docs[a].used.Compare(d.docs[b].used) })
-	return paths
-}
-
-// closing counts the open documents that a plan on its way closes.
-func (d *Documents[K]) closing() int {
-	n := 0
-	for _, doc := range d.docs {
-		if doc.leaving() {
-			n++
-		}
-	}
-	return n
 }
 
 // diagnosing reports whether a diagnostics call on the present text is in flight.

@@ -49,9 +49,5 @@ func (d *Documents[K]) settling() bool {
 
 // takeDirty marks as being closed the unused documents whose files have changed.
 func (d *Documents[K]) takeDirty() []string {
-	paths := slices.DeleteFunc(d.unused(), func(path string) bool { return d.docs[path].dirty == 0 })
-	for _, path := range paths {
-		d.docs[path].busy = true
-	}
-	return paths
+	return d.close(slices.DeleteFunc(d.unused(), func(path string) bool { return d.docs[path].dirty == 0 }))
 }

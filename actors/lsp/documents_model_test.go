@@ -31,6 +31,10 @@ type simulated struct {
 
 func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 	d := NewDocuments[int](r.IntN(4), time.Minute)
+	takesChanges := r.IntN(4) > 0
+	if !takesChanges {
+		d.Reopens()
+	}
 	now := t0
 	disk, server, calls := map[string]string{}, map[string]string{}, map[int]*simulated{}
 	changes, told := uint64(0), map[string]uint64{} // when the last change of a file was told; 0: it wasn't
@@ -88,6 +92,7 @@ func simulate(t *testing.T, r *rand.Rand) (confirmed int) {
 					}
 				}
 			case 3:
+				require.True(t, takesChanges || c.plan.Kind != PlanChange)
 				written := apply(c.plan, c.text)
 				d.Sent(id, c.plan, written)
 				if written == len(c.plan.Close)+notifications(c.plan.Kind) {

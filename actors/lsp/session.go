@@ -254,6 +254,9 @@ func (s *Session) onInitialized(err error) {
 	case s.cause != nil: // it answered and then closed its output: it only waits for its exit status
 	default:
 		s.server = s.client.Server()
+		if !s.client.TakesChanges() {
+			s.docs.Reopens()
+		}
 		s.machine.Become(ready)
 		s.self.Event(messages.EventReady, s.cfg.Key, s.server)
 		s.self.TellParent(messages.Ready{From: s.self.Ref()})

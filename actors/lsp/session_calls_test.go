@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"encoding/json"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +119,19 @@ func TestSameBytesSendNothingAndOthersTheWholeTextAgain(t *testing.T) {
 	})
 }
 
+func TestServerThatTakesNoChangesGetsADocumentAnew(t *testing.T) {
+	bubble(t, "reopened", func(t *testing.T, b *bench) {
+		b.wire.On("initialize", fakes.Answer{Result: json.RawMessage(`{"capabilities":{"textDocumentSync":0,"hoverProvider":true}}`)})
+		b.ready()
+		path := b.write("a.go", "one")
+		b.hover(path).ok(t)
+		b.write("a.go", "two")
+		b.hover(path).ok(t)
+		assert.Equal(t, []string{"textDocument/didOpen", "textDocument/hover",
+			"textDocument/didClose", "textDocument/didOpen", "textDocument/hover"}, b.methods())
+	})
+}
+
 func TestFileThatCannotBeReadIsToldWithoutAskingTheServer(t *testing.T) {
 	bubble(t, "missing", func(t *testing.T, b *bench) {
 		b.ready()
@@ -125,15 +139,22 @@ func TestFileThatCannotBeReadIsToldWithoutAskingTheServer(t *testing.T) {
 		report := b.diagnose(path).ok(t)
 		require.Len(t, report.Diagnostics, 1)
 		assert.Equal(t, messages.SeverityError, report.Diagnostics[0].Severity)
-		assert.Contains(t, report.Diagnostics[0].Message, "Cannot read file: open "+path)
+		assert.Contains(t, report.Diagnostics[0].Message, "Cannot read file: stat "+path)
 		err := b.hover(path).err(t)
 		assert.Equal(t, messages.KindInvalid, messages.KindOf(err))
-		assert.Contains(t, err.Error(), "cannot read file: open "+path)
+		assert.Contains(t, err.Error(), "cannot read file: stat "+path)
 		assert.Empty(t, b.methods())
 		assert.Len(t, b.settledNow(), 2)
 		assert.Zero(t, b.snapshot().Active)
 		b.write("none.go", "x")
 		b.hover(path).ok(t)
+	})
+	bubble(t, "nothing that can be read at once", func(t *testing.T, b *bench) {
+		b.ready()
+		path := b.cfg.Key.Root + "/pipe.go"
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		assert.EqualError(t, b.hover(path).err(t), "cannot read file: "+path+" is not a regular file")
+		assert.Empty(t, b.methods())
 	})
 	bubble(t, "more than any server is sent", func(t *testing.T, b *bench) {
 		b.ready()

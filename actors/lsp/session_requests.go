@@ -99,20 +99,22 @@ func reported(found []Diagnostic) []Diagnostic {
 }
 
 // readText reads a file as it is on disk. One that no server could be sent is not
-// taken into memory first.
+// taken into memory first, and a FIFO in its place is not opened: that would wait.
 func readText(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxParams:
+		return nil, fmt.Errorf("%s has %d bytes, a language server is sent at most %d", path, info.Size(), maxParams)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Size() > maxParams:
-		return nil, fmt.Errorf("%s has %d bytes, a language server is sent at most %d", path, info.Size(), maxParams)
-	}
 	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read at once, its end included
 	_, err = text.ReadFrom(io.LimitReader(file, maxParams))
 	return text.Bytes(), err

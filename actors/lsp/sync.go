@@ -3,8 +3,8 @@ package lsp
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"maps"
-	"os"
 	"time"
 )
 
@@ -42,15 +42,13 @@ func (c *Client) Sync(ctx context.Context, plan Plan, data []byte) (written int,
 		return written, nil
 	case plan.Kind == PlanOpen:
 		err = c.didOpen(ctx, plan, data)
-	case plan.Kind == PlanChange && !c.caps.resync:
+	case plan.Kind == PlanChange:
 		err = c.didChange(ctx, plan, data)
 	default:
 		if err := c.didClose(ctx, plan.Path); err != nil {
 			return written, err
 		}
-		if plan.Kind == PlanReopen {
-			written++
-		}
+		written++
 		// The caller's cancel must not leave closed what it takes for open.
 		err = c.didOpen(context.WithoutCancel(ctx), plan, data)
 	}
@@ -121,16 +119,25 @@ func changeParams(uri string, version int32, content string) map[string]any {
 
 // catchUp sends a document that is about to be closed what its file holds now, if that
 // is something else. A closed document is what is on disk, but a server may keep the
-// text it was sent: tsserver reads the file again only if the text was ever changed.
+// text it was sent: tsserver reads the file again only if the text was ever changed. A
+// file that is gone is the watcher's to tell; one that has become what no server could
+// be sent must not keep its document open, nor fail the other's call that closes it.
 func (c *Client) catchUp(ctx context.Context, path string) error {
 	c.mu.Lock()
 	t := c.texts[path]
 	c.mu.Unlock()
-	data, err := os.ReadFile(path)
-	if err != nil || t == nil || t.sum == sha256.Sum256(data) || c.caps.resync {
-		return nil // a file that is gone is the watcher's to tell
+	if t == nil || c.caps.resync {
+		return nil
 	}
-	return c.wire.Notify(ctx, "textDocument/didChange", changeParams(t.uri, t.version+1, string(data)))
+	data, err := readText(path)
+	if err != nil || t.sum == sha256.Sum256(data) {
+		return nil
+	}
+	err = c.wire.Notify(ctx, "textDocument/didChange", changeParams(t.uri, t.version+1, string(data)))
+	if errors.As(err, new(*TooLargeError)) {
+		return nil
+	}
+	return err
 }
 
 func (c *Client) didClose(ctx context.Context, path string) error {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,12 +63,31 @@ func TestADocumentIsClosedWithWhatItsFileHolds(t *testing.T) {
 	}
 }
 
-func TestAServerThatTakesNoChangesIsReopened(t *testing.T) {
-	c, w := newClient(t, Profile{Complete: CompleteVersion}, `{"capabilities":{"textDocumentSync":0}}`)
-	n, err := c.Sync(t.Context(), Plan{Kind: PlanChange, Path: aPath, Version: 2}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, 1, n, "it is one step of the plan")
-	assert.Equal(t, []string{"textDocument/didClose", "textDocument/didOpen"}, w.methods())
+func TestADocumentWhoseFileCannotBeSentIsClosedAllTheSame(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"too large":         func(path string) error { return os.Truncate(path, maxParams+1) },
+		"too large as JSON": func(path string) error { return os.Truncate(path, maxParams/2) }, // \u0000 each
+		"a FIFO":            func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)) },
+		"a directory":       func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a")
+			require.NoError(t, os.WriteFile(path, []byte("sent"), 0o600))
+			p := started(t, Answers{})
+			c := &Client{Collector: NewCollector(func() {}), wire: p.Wire, texts: map[string]*text{}, closed: map[string]time.Time{},
+				telling: make(chan struct{}, 1)}
+			_, err := c.Sync(t.Context(), Plan{Kind: PlanOpen, Path: path, Version: 1}, []byte("sent"))
+			require.NoError(t, err)
+			require.NoError(t, replace(path))
+			n, err := c.Sync(t.Context(), Plan{Close: []string{path}}, nil)
+			require.NoError(t, err)
+			assert.Equal(t, 1, n)
+			for _, want := range []string{"textDocument/didOpen", "textDocument/didClose"} {
+				m, _ := p.receive()
+				assert.Equal(t, want, m.Method)
+			}
+		})
+	}
 }
 
 func TestACancelLeavesNoDocumentHalfReopened(t *testing.T) {
