@@ -21,7 +21,7 @@ const signalDelay = time.Second
 func interruptible(program context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(program))
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	callOff := context.AfterFunc(program, func() {
 		caught := os.Signal(syscall.SIGTERM)
 		select {

@@ -18,9 +18,12 @@ func main() {
 	// a pipe whose end is waited for. Where it can't be done, nothing is lost but that.
 	found := inherited()
 	_ = procscan.SealDescriptors()
-	// After a pipe that nobody reads any more, too: Go would end the program at once,
-	// with all that it had started still running.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	// Uncaught, a write to standard output or error that nobody reads any more would end
+	// the program at once, with all that it had started still running; caught, it fails as
+	// any write does. Then it also comes for every other pipe and socket whose reader has
+	// gone, a server's or a client's, so it says nothing, and nobody receives it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Getenv, start: startEmbedded, width: terminalWidth(), colour: showsColours(), inherited: found,

@@ -136,3 +136,21 @@ func TestAnOutputThatNobodyReadsIsNoErrorAndStillSweepsEverything(t *testing.T) 
 		assert.Empty(t, c.stderr.String(), "%v", args)
 	}
 }
+
+// A write to any pipe or socket whose reader has gone raises SIGPIPE: one to a server that
+// has died took the whole command for interrupted.
+func TestABrokenPipeOtherThanTheOutputIsNoInterrupt(t *testing.T) {
+	dir := write(t, map[string]string{"pyproject.toml": ""})
+	c := hearth(t, dir, inPath(servers.Find(t, "python3")), "run")
+	c.Stdin = strings.NewReader(`
+import os, time
+open("begun", "w").close()
+while not os.path.exists("go on"): time.sleep(0.001)
+"went on"`)
+	require.NoError(t, c.Start())
+	require.True(t, standins.Until(standins.Bound, func() bool { _, err := os.Stat(filepath.Join(dir, "begun")); return err == nil }))
+	require.NoError(t, c.Process.Signal(syscall.SIGPIPE))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go on"), nil, 0o600))
+	assert.Equal(t, 0, c.wait(t), c.stderr.String())
+	assert.Equal(t, "Result: 'went on'\n", c.stdout.String())
+}
