@@ -114,7 +114,7 @@ func readText(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }()                                 // only read
 	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read at once, its end included
 	_, err = text.ReadFrom(io.LimitReader(file, maxParams))
 	return text.Bytes(), err

@@ -29,10 +29,15 @@ type text struct {
 // the plan's notifications were written; all of them where the error is nil.
 func (c *Client) Sync(ctx context.Context, plan Plan, data []byte) (written int, err error) {
 	for _, path := range plan.Close {
-		if err := c.catchUp(ctx, path); err != nil {
+		changed, err := c.catchUp(ctx, path)
+		if err != nil {
 			return written, err
 		}
-		if err := c.didClose(ctx, path); err != nil {
+		closing := ctx
+		if changed { // The caller's cancel must not leave the server a text that nobody knows of.
+			closing = context.WithoutCancel(ctx)
+		}
+		if err := c.didClose(closing, path); err != nil {
 			return written, err
 		}
 		written++
@@ -122,22 +127,22 @@ func changeParams(uri string, version int32, content string) map[string]any {
 // text it was sent: tsserver reads the file again only if the text was ever changed. A
 // file that is gone is the watcher's to tell; one that has become what no server could
 // be sent must not keep its document open, nor fail the other's call that closes it.
-func (c *Client) catchUp(ctx context.Context, path string) error {
+func (c *Client) catchUp(ctx context.Context, path string) (changed bool, err error) {
 	c.mu.Lock()
 	t := c.texts[path]
 	c.mu.Unlock()
 	if t == nil || c.caps.resync {
-		return nil
+		return false, nil
 	}
 	data, err := readText(path)
 	if err != nil || t.sum == sha256.Sum256(data) {
-		return nil
+		return false, nil
 	}
 	err = c.wire.Notify(ctx, "textDocument/didChange", changeParams(t.uri, t.version+1, string(data)))
 	if errors.As(err, new(*TooLargeError)) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 func (c *Client) didClose(ctx context.Context, path string) error {

@@ -99,6 +99,22 @@ func TestACancelLeavesNoDocumentHalfReopened(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
+// TestACancelLeavesNoDocumentWithATextThatNobodyKnowsOf: what brings an old document up
+// to date before it is closed counts for nothing unless it is closed.
+func TestACancelLeavesNoDocumentWithATextThatNobodyKnowsOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	c, w := newClient(t, Profile{Complete: CompleteVersion}, pushing)
+	_, err := c.Sync(t.Context(), Plan{Kind: PlanOpen, Path: path, Version: 1}, []byte("sent"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte("other"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	w.on["textDocument/didChange"] = func(context.Context, json.RawMessage) (any, error) { cancel(); return nil, nil }
+	n, err := c.Sync(ctx, Plan{Close: []string{path}, Kind: PlanOpen, Path: aPath, Version: 1}, nil)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, 1, n)
+	assert.Equal(t, []string{"textDocument/didOpen", "textDocument/didChange", "textDocument/didClose"}, w.methods())
+}
+
 func TestSyncReportsHowFarItCame(t *testing.T) {
 	broken := &StreamError{Reason: "gone"}
 	for failing, want := range map[string]int{"textDocument/didClose": 0, "textDocument/didOpen": 1} {
