@@ -16,7 +16,6 @@ const (
 // pulled is the last full answer for a document: what "unchanged" refers to.
 type pulled struct {
 	resultID string
-	list     []Diagnostic
 	raw      json.RawMessage
 }
 
@@ -77,7 +76,9 @@ func (q *question) pullFindings(t text, result json.RawMessage) (Findings, error
 		if t.pulled.resultID == "" {
 			return Findings{}, &MalformedError{Method: what, Want: "a full report, as nothing was reported before"}
 		}
-		return Findings{Version: t.version, Diagnostics: t.pulled.list, raw: t.pulled.raw}, nil
+		report.Items = t.pulled.raw // of another text, maybe, in which the same places count otherwise
+		list, err := q.parse(what, report.Items)
+		return Findings{Version: t.version, Diagnostics: list, raw: report.Items}, err
 	}
 	list, err := q.parse(what, report.Items)
 	if err != nil {
@@ -86,7 +87,7 @@ func (q *question) pullFindings(t text, result json.RawMessage) (Findings, error
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if now := q.texts[q.doc.Path]; now != nil {
-		now.pulled = pulled{resultID: report.ResultID, list: list, raw: report.Items}
+		now.pulled = pulled{resultID: report.ResultID, raw: report.Items}
 	}
 	return Findings{Version: t.version, Diagnostics: list, raw: report.Items}, nil
 }

@@ -28,6 +28,25 @@ func TestPullIsUsedWhereItIsOffered(t *testing.T) {
 	})
 }
 
+// TestWhatIsUnchangedIsPlacedInTheTextOfNow: the server counts in its own units, in
+// which a finding may stay where it was while another text stands before it.
+func TestWhatIsUnchangedIsPlacedInTheTextOfNow(t *testing.T) {
+	ask(t, CompleteQuiet, `{"capabilities":{"positionEncoding":"utf-32","diagnosticProvider":{}}}`, func(a *asking) {
+		for _, row := range []struct {
+			text, report string
+			want         int
+		}{
+			{"ab", `{"kind":"full","resultId":"r1","items":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":2}},"message":"x"}]}`, 1},
+			{"𝕏b", `{"kind":"unchanged","resultId":"r1"}`, 2},
+		} {
+			a.w.answer(pullMethod, json.RawMessage(row.report))
+			found, err := a.Diagnostics(a.Context(), Source{Path: aPath, Text: []byte(row.text)})
+			require.NoError(a, err)
+			assert.Equal(a, row.want, found.Diagnostics[0].Range.Start.Character)
+		}
+	})
+}
+
 func TestPullBeginsWhenItIsRegistered(t *testing.T) {
 	ask(t, CompleteQuiet, pushing, func(a *asking) {
 		a.w.answer(pullMethod, json.RawMessage(`{"kind":"full","items":`+finding("x")+`}`))
