@@ -123,7 +123,7 @@ type Query struct {
 	Target
 	Method   string
 	Position *Position
-	Params   json.RawMessage // an object, or empty
+	Params   json.RawMessage // an object, null or empty
 	Reply    ReplyTo[QueryReport]
 }
 

@@ -53,7 +53,7 @@ func (rt *Runtime) Hover(ctx context.Context, doc Document, at Position) (HoverR
 
 // Query sends one LSP request to a language server and gives the result as the server
 // wrote it. It is about doc.File, or about the whole project where that is empty.
-// method is LSP's, or one of QueryNames. params is an object, or empty, whose members
+// method is LSP's, or one of QueryNames. params is an object, null or empty, whose members
 // join the document's identifier and, where at is not nil, the position; what LSP
 // demands beyond those and has a plain meaning may be left out (the options of a
 // formatting, the range and the diagnostics of code actions, the item of a hierarchy

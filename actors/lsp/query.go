@@ -60,11 +60,9 @@ var prepared = map[string]string{
 // position, which win, and with what the method can't do without, where the caller
 // left it out.
 func (c *Client) Query(ctx context.Context, doc Source, op messages.Query) (json.RawMessage, error) {
-	params := make(map[string]any)
-	if len(op.Params) > 0 {
-		if err := json.Unmarshal(op.Params, &params); err != nil {
-			return nil, messages.Invalidf("params of %s must be a JSON object: %w", op.Method, err)
-		}
+	params, err := parseParams(op)
+	if err != nil {
+		return nil, err
 	}
 	if doc.Path != "" {
 		params["textDocument"] = map[string]string{"uri": PathToURI(doc.Path)}
@@ -82,6 +80,25 @@ func (c *Client) Query(ctx context.Context, doc Source, op messages.Query) (json
 		return nil, err
 	}
 	return c.try(ctx, op.Method, params)
+}
+
+// parseParams takes a caller's members as they are: among them may be a server's own
+// data, which has to come back to it digit by digit. null is what a nil map is as JSON.
+func parseParams(op messages.Query) (map[string]any, error) {
+	var given map[string]json.RawMessage
+	if len(op.Params) > 0 {
+		if err := json.Unmarshal(op.Params, &given); err != nil {
+			return nil, messages.Invalidf("params of %s must be a JSON object: %w", op.Method, err)
+		}
+	}
+	params := make(map[string]any)
+	for name, value := range given {
+		params[name] = nil
+		if string(value) != "null" {
+			params[name] = value
+		}
+	}
+	return params, nil
 }
 
 // ofItems asks the first request for items and then method about each of them.

@@ -55,6 +55,10 @@ func TestQueryAddsWhatLSPDemandsAndTheCallerLeftOut(t *testing.T) {
 		{"textDocument/references", `{"context":{"includeDeclaration":false}}`,
 			`{"context":{"includeDeclaration":false},"position":{"line":1,"character":2},` + ofA + `}`},
 		{"textDocument/formatting", `{}`, `{"options":{"insertSpaces":true,"tabSize":4},"position":{"line":1,"character":2},` + ofA + `}`},
+		{"textDocument/references", `null`, `{"context":{"includeDeclaration":true},"position":{"line":1,"character":2},` + ofA + `}`},
+		{"workspace/symbol", `{"query":"x","data":{"b":9007199254740993,"a":null}}`,
+			`{"data":{"b":9007199254740993,"a":null},"position":{"line":1,"character":2},"query":"x",` + ofA + `}`},
+		{"workspace/symbol", `{"query":null,"more":null}`, `{"more":null,"position":{"line":1,"character":2},"query":"",` + ofA + `}`},
 		{"workspace/symbol", `{"query":"x"}`, `{"position":{"line":1,"character":2},"query":"x",` + ofA + `}`},
 	} {
 		sent, _ := queried(t, messages.Query{Method: row.method, Position: at, Params: json.RawMessage(row.params)},
@@ -78,7 +82,7 @@ func TestCodeActionsAreAskedForWithTheServersOwnDiagnosticsThere(t *testing.T) {
 		{"of all", nil, ``,
 			`{"context":{"diagnostics":[` + first + `,` + second + `]},"range":{"start":{"line":0,"character":0},"end":{"line":2,"character":0}},` + ofA + `}`},
 		{"of a range", nil, `{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":2}}}`,
-			`{"context":{"diagnostics":[` + first + `]},"range":{"end":{"character":2,"line":0},"start":{"character":1,"line":0}},` + ofA + `}`},
+			`{"context":{"diagnostics":[` + first + `]},"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":2}},` + ofA + `}`},
 	} {
 		sent, _ := queried(t, messages.Query{Method: "textDocument/codeAction", Position: row.at, Params: json.RawMessage(row.params)}, answers)
 		require.Len(t, sent, 2, row.name)
