@@ -88,7 +88,7 @@ func (c *Collector) progress(e Progress) {
 	if e.URI != "" {
 		c.leanSeen = true
 		if file := c.files[fileKey(e.URI)]; file != nil {
-			file.progress = describe(e)
+			file.progress, file.gaveUp = describe(e), e.GaveUp
 			c.changed(News{Progress: true})
 		}
 		return

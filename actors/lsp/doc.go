@@ -35,6 +35,10 @@
 // begun on a server under suspicion, found silent, goes to its successor for the same
 // reason; others in flight are told.
 //
+// A file whose worker Lean has lost is opened anew for the next call about it: Lean
+// itself waits for a new text. The call that was under way is told of the loss, since
+// it may be what the worker died of.
+//
 // # What diagnostics belong to
 //
 // Publications carry a sequence number; [Client.Sync] notes the number at which the

@@ -28,6 +28,7 @@ type document[K comparable] struct {
 	next       [sha256.Size]byte // of the text that a plan is sending
 	busy       bool              // from Enter to Sent, or while it is being closed
 	outdated   bool              // a diagnostics call found other bytes and waits
+	crashed    bool              // see Crashed
 	dirty      uint64            // the last change of its file that is no part of what was sent; 0: none
 	stale      uint64            // the same of other files, where the server doesn't look by itself
 	users      map[K]*user
@@ -123,7 +124,7 @@ func (d *Documents[K]) Found(id K, path string, text []byte, told uint64) (Plan,
 	}
 	plan := Plan{Path: path, LanguageID: doc.languageID, Version: doc.version}
 	doc.next = sha256.Sum256(text)
-	reopen := u.claim.Diagnoses && doc.stale != 0 || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
+	reopen := doc.crashed || u.claim.Diagnoses && doc.stale != 0 || u.claim.Reopen != 0 && u.claim.Reopen == doc.version
 	if doc.version != 0 && doc.next == doc.sum && !reopen {
 		plan.Close = d.takeDirty()
 		return plan, true
@@ -168,7 +169,7 @@ func (d *Documents[K]) Sent(id K, plan Plan, written int) {
 		plan.Kind == PlanOpen && written == 1, plan.Kind == PlanChange && written == 1:
 		doc.version, doc.sum = plan.Version, doc.next
 		doc.dirty, doc.stale = later(doc.dirty, u.told), later(doc.stale, u.told)
-		doc.outdated = false
+		doc.outdated, doc.crashed = false, false
 	}
 	u.version = plan.Version
 }

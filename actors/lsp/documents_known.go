@@ -16,7 +16,15 @@ func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool
 		return Plan{}, sum, false
 	}
 	doc := d.docs[c.Path]
-	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, true
+	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, !doc.crashed
+}
+
+// Crashed takes in that what the server ran for a version of a document is gone. It runs
+// something anew only for a text, so the next call opens the document anew.
+func (d *Documents[K]) Crashed(path string, version int32) {
+	if doc := d.docs[path]; doc != nil && doc.version == version {
+		doc.crashed = true
+	}
 }
 
 // anyDirty tells whether a plan would have to close documents first.

@@ -10,6 +10,8 @@ const (
 	codeMethodNotFound  = -32601
 	codeContentModified = -32801
 	codeServerCancelled = -32802
+	codeWorkerExited    = -32901 // Lean's: the worker of the file is gone
+	codeWorkerCrashed   = -32902
 )
 
 // ResponseError is the server's own error answer to a request. The session goes on.

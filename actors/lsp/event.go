@@ -23,6 +23,8 @@ type Progress struct {
 	Title string
 	Text  string
 	Done  bool
+
+	GaveUp bool // of a file: nothing more will come for it
 }
 
 // Registered is one registration of client/registerCapability.

@@ -75,7 +75,7 @@ func (w *wire) elaborated(params []byte) {
 	if !told.Done {
 		first := p.Processing[0]
 		told.Text = fmt.Sprintf("from line %d of %d", first.Range.Start.Line+1, first.Range.End.Line+1)
-		if first.Kind == leanFatal {
+		if told.GaveUp = first.Kind == leanFatal; told.GaveUp {
 			told.Text = fmt.Sprintf("given up at line %d", first.Range.Start.Line+1)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 type tracked struct {
 	versioned, plain published
 	progress         string
+	gaveUp           bool
 }
 
 // published is one publication; sequence 0: none.
@@ -37,6 +38,14 @@ func (c *Collector) publication(e Publication) {
 		c.versions = true
 	}
 	c.wakeAll()
+}
+
+// GaveUp reports whether the server last said that nothing more will come for a file.
+func (c *Collector) GaveUp(uri string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file := c.files[fileKey(uri)]
+	return file != nil && file.gaveUp
 }
 
 // status is what the server has shown of itself and said about one file.

@@ -73,7 +73,7 @@ func TestWhatTheServerTellsBecomesEventsInOrder(t *testing.T) {
 		{"$/lean/fileProgress", `{"textDocument":{"uri":"file:///a","version":1},"processing":[{"range":{"start":{"line":3,"character":0},"end":{"line":40,"character":0}},"kind":1}]}`,
 			Progress{URI: "file:///a", Title: "elaborating", Text: "from line 4 of 41"}},
 		{"$/lean/fileProgress", `{"textDocument":{"uri":"file:///a"},"processing":[{"range":{"start":{"line":0,"character":0},"end":{"line":4,"character":0}},"kind":2}]}`,
-			Progress{URI: "file:///a", Title: "elaborating", Text: "given up at line 1"}},
+			Progress{URI: "file:///a", Title: "elaborating", Text: "given up at line 1", GaveUp: true}},
 		{"$/lean/fileProgress", `{"textDocument":{"uri":"file:///a"},"processing":[]}`,
 			Progress{URI: "file:///a", Title: "elaborating", Done: true}},
 	} {

@@ -49,6 +49,25 @@ func (c *call) beginsAnew(err error) (Claim, bool) {
 	return claim, false
 }
 
+// noteCrash has a file opened anew for the next call when Lean's worker of it is gone,
+// since Lean starts another one only for a new text. Whose request was under way is told
+// so; what is asked after that is never answered, and all that was said is that Lean has
+// given up the file.
+func (s *Session) noteCrash(c *call, err error) {
+	var answer *ResponseError
+	gone := false
+	switch {
+	case s.cfg.Profile.Complete != CompleteLean, c.claim.Path == "":
+	case errors.As(err, &answer):
+		gone = answer.Code == codeWorkerExited || answer.Code == codeWorkerCrashed
+	case c.ctx.Err() != nil && !c.cancelled():
+		gone = s.client.GaveUp(PathToURI(c.claim.Path))
+	}
+	if gone {
+		s.docs.Crashed(c.claim.Path, c.plan.Version)
+	}
+}
+
 // beginAnew sends a call back to its place in the queue. Its file is read once more.
 func (s *Session) beginAnew(c *call, claim Claim) {
 	s.closeDocuments(s.docs.Leave(c.id, c.claim.Path, time.Now()))

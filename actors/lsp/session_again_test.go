@@ -55,6 +55,48 @@ func TestStaleImportsRestartTheFilesWorkerOnceForAllCallersOfIt(t *testing.T) {
 	}, leans)
 }
 
+func TestFileWhoseWorkerLeanHasLostIsOpenedAnewForTheNextCall(t *testing.T) {
+	expectAnew := func(b *bench, path string) {
+		b.t.Helper()
+		b.methods()
+		b.hover(path).ok(b.t)
+		b.hover(path).ok(b.t)
+		assert.Equal(b.t, []string{"textDocument/didClose", "textDocument/didOpen", "textDocument/hover", "textDocument/hover"}, b.methods())
+	}
+	for name, code := range map[string]int{"it exited": -32901, "it crashed": -32902} {
+		bubble(t, name, func(t *testing.T, b *bench) {
+			b.ready()
+			path := b.write("a.lean", "x")
+			b.wire.On("textDocument/hover", fakes.Answer{Err: &lsp.ResponseError{Method: "textDocument/hover", Code: code, Message: "crashed"}})
+			assert.ErrorContains(t, b.hover(path).err(t), "crashed", "its own is told so")
+			b.wire.On("textDocument/hover", said("here"))
+			expectAnew(b, path)
+		}, leans)
+	}
+	bubble(t, "while nobody asked", func(t *testing.T, b *bench) {
+		b.ready()
+		path := b.write("a.lean", "x")
+		b.hover(path).ok(t)
+		b.wire.Tell(lsp.Progress{URI: lsp.PathToURI(path), Title: "elaborating", Text: "given up at line 1", GaveUp: true})
+		release := b.wire.Hold("textDocument/hover", said("here")) // Lean keeps it for the next worker
+		b.timedOut(path)
+		release()
+		expectAnew(b, path)
+	}, leans)
+	bubble(t, "it is slow, and there", func(t *testing.T, b *bench) {
+		b.ready()
+		path := b.write("a.lean", "x")
+		b.hover(path).ok(t)
+		b.wire.Tell(lsp.Progress{URI: lsp.PathToURI(path), Title: "elaborating", Text: "from line 1 of 2"})
+		release := b.wire.Hold("textDocument/hover", said("here"))
+		b.timedOut(path)
+		release()
+		b.methods()
+		b.hover(path).ok(t)
+		assert.Equal(t, []string{"textDocument/hover"}, b.methods())
+	}, leans)
+}
+
 func TestRequestThatAnotherCallersTextEndedIsMadeAgain(t *testing.T) {
 	refused := func(times int) fakes.Answer {
 		return fakes.Answer{Do: func(fakes.Sent) (any, error) {

@@ -95,6 +95,7 @@ func (s *Session) onExpired(c *call) {
 func (s *Session) onOverdue(c *call) {
 	if c.phase == callBegun {
 		c.phase = callAnswered
+		s.noteCrash(c, nil)
 		c.op.Refuse(s.timeoutError(c, nil))
 		s.judge(c)
 	}

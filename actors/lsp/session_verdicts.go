@@ -20,6 +20,7 @@ func (s *Session) failed(c *call, err error) {
 	var malformed *MalformedError
 	var fault *messages.PanicError
 	var answer *ResponseError
+	s.noteCrash(c, err)
 	switch {
 	case errors.As(err, &stream), errors.As(err, &malformed), errors.As(err, &fault):
 		s.breakdown(err)

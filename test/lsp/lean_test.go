@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/supervisor"
@@ -144,6 +145,28 @@ func TestTimeoutNamesLeansProgressAndCarriesWhatWasFound(t *testing.T) {
 	require.Len(t, grave(partial), 1)
 	assert.Contains(t, grave(partial)[0], "Type mismatch")
 	assert.Len(t, standins.Select(t, l.journal, standins.Is("server", journal.Start, "")), 1, "and the server stays")
+}
+
+func TestFileWhoseWorkerWasKilledGetsAnotherForTheNextCall(t *testing.T) {
+	l := startLean(t, map[string]string{"A.lean": "#check Nat\n"})
+	before := l.texts("A.lean")
+	worker := standins.Select(t, l.journal, standins.Is("worker", journal.Start, ""))[0]
+	standins.Kill(t, worker, unix.SIGKILL)
+	standins.AwaitGone(t, worker.PID, worker.StartTicks)
+	var after []string
+	assert.True(t, standins.Until(standins.Bound, func() bool {
+		report, err := l.Diagnostics(l.bounded(), l.doc("A.lean"))
+		if err != nil {
+			return false // the first is told of the loss
+		}
+		for _, d := range report.Diagnostics {
+			after = append(after, d.Message)
+		}
+		return true
+	}))
+	assert.Equal(t, before, after, "though the text is as it was")
+	assert.Equal(t, 2, l.workers())
+	assert.Len(t, standins.Select(t, l.journal, standins.Is("server", journal.Start, "")), 1)
 }
 
 func TestCrashOfLeansWorkerIsThatFilesAlone(t *testing.T) {

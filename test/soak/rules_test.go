@@ -28,7 +28,8 @@ var allowed = map[excuse][]messages.Kind{
 	// the call, and cancelled what the daemon knows of a deadline that it wasn't told.
 	ownDeadline: {messages.KindTimeout, messages.KindBusy, messages.KindOutcomeUnknown, messages.KindCancelled},
 	ownLeave:    {messages.KindCancelled, messages.KindOutcomeUnknown},
-	struck:      {messages.KindProcess, messages.KindOutcomeUnknown},
+	// Protocol: Lean's server answers so for a file whose worker was killed.
+	struck: {messages.KindProcess, messages.KindOutcomeUnknown, messages.KindProtocol},
 	// Closed: the daemon was finishing. Protocol: a client of the older build is told to
 	// start again. Unknown: the request was on its way as the connection closed.
 	upgraded: {messages.KindClosed, messages.KindProtocol, messages.KindOutcomeUnknown},
