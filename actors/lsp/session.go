@@ -38,7 +38,7 @@ const (
 	// documentIdle is how long a document that nobody uses stays open.
 	documentIdle = 5 * time.Minute
 	// exitWait is how long after the end of its output a server's exit status may take
-	// to be known; the status says more than a closed pipe.
+	// to be known, and the other way round.
 	exitWait = 250 * time.Millisecond
 	// workerGrace is how long after the end of an operation's time its own worker may
 	// take to bring the better answer (with the partial result).
@@ -86,9 +86,11 @@ const (
 //	ShuttingDown | Close                   | join                                                 | ShuttingDown
 //	Sweeping, Closed | Close, Abort        | join                                                 | same
 //
-// A session that lost its output (down) first waits exitWait for the leader's exit
-// status, begins nothing new meanwhile, and then goes on as the table says. A wrapper's
-// output can end without any exit: then the closed pipe is the reason.
+// A session whose server's output has ended (down), or whose leader has exited, waits
+// exitWait for the other of the two, begins nothing new meanwhile, and then goes on as
+// the table says: the exit status tells more than a closed pipe, and what the server had
+// said before it exited reaches those who wait for it. Of a wrapper the other need not
+// come: its output can end without any exit, and others may hold it open after that.
 type Session struct {
 	cfg      SessionConfig
 	readFile func(path string) ([]byte, error)
@@ -121,7 +123,9 @@ type Session struct {
 	connected time.Time          // before that the server has read nothing
 	unwatch   context.CancelFunc // not nil: watching was begun, which happens once
 
-	cause  error // why it is ending, or about to
+	shaken bool             // the handshake has come to an end
+	exit   *procscan.Status // not nil: the leader has exited
+	cause  error            // why it is ending, or about to
 	step   string
 	reaped bool
 }
@@ -152,7 +156,7 @@ var legal = actors.Legal[state]{
 type (
 	initialized  struct{ err error }
 	news         struct{}
-	exitKnown    struct{} // the exit status had its time to arrive
+	exitKnown    struct{} // what was not known of the end had its time to come
 	shutdownDone struct{ err error }
 	exitOver     struct{}
 	wireClosed   struct{ err error }
@@ -217,6 +221,7 @@ func (s *Session) Receive(msg any) {
 	default:
 		s.machine.Unexpected(msg)
 	}
+	s.conclude()
 	s.finish()
 }
 
@@ -247,6 +252,7 @@ func (s *Session) connect(launched messages.Launched) {
 }
 
 func (s *Session) onInitialized(err error) {
+	s.shaken = true
 	switch {
 	case !s.machine.In(initializing):
 	case err != nil:
@@ -269,20 +275,6 @@ func (s *Session) publish() {
 	if !s.machine.In(closed) {
 		s.machine.Publish()
 	}
-}
-
-// publishSoon publishes what nobody waits for: calls that come, and all that servers say
-// of their progress, together with what else changes in that time.
-func (s *Session) publishSoon() {
-	if !s.publishing {
-		s.publishing = true
-		s.self.After(publishDelay, publishDue{})
-	}
-}
-
-func (s *Session) onPublishDue() {
-	s.publishing = false
-	s.publish()
 }
 
 func (s *Session) snapshot() messages.Snapshot {

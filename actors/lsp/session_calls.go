@@ -33,6 +33,7 @@ type call struct {
 	left    bool   // it has given back slot and document: no worker of its is out
 	doubted bool   // it was begun on a server that was being judged
 	suspect bool   // answered; its verdict waits for the judgement of the server
+	lost    bool   // the connection ended before its answer came
 }
 
 // callPhase is how far a call has come.

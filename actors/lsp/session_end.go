@@ -6,11 +6,7 @@ import (
 
 	"github.com/seed-f6977891/hearth/actors"
 	"github.com/seed-f6977891/hearth/messages"
-	"github.com/seed-f6977891/hearth/procscan"
 )
-
-// stderrLines is how many of a failed server's last lines an error carries.
-const stderrLines = 10
 
 // onNews handles what the server, or the watching of it, told by itself.
 func (s *Session) onNews(msg any) {
@@ -20,7 +16,7 @@ func (s *Session) onNews(msg any) {
 	case probed:
 		s.onProbed(msg)
 	case exitKnown:
-		s.broken(s.cause)
+		s.giveUp()
 	case watching:
 		s.watcher = msg.watcher
 		s.updateWatch() // the server may have wished for more meanwhile
@@ -44,86 +40,6 @@ func (s *Session) onServerNews(n News) {
 	if n.Down != nil {
 		s.breakdown(n.Down)
 	}
-}
-
-// breakdown begins the end of a server that failed. A pipe that ended is mostly the
-// first sign of a dead process, whose exit status says more and gets a moment to arrive.
-// Of a connection that this side ended, for what came over it, the exit says nothing.
-func (s *Session) breakdown(err error) {
-	if !s.machine.In(initializing, ready) || s.cause != nil {
-		return
-	}
-	if !pipeEnded(err) {
-		s.broken(err)
-		return
-	}
-	s.cause = err
-	s.machine.After(exitWait, exitKnown{})
-	s.machine.Publish()
-}
-
-// pipeEnded reports whether err only says that a pipe is closed.
-func pipeEnded(err error) bool {
-	var stream *StreamError
-	return errors.As(err, &stream) && stream.Err != nil
-}
-
-// broken ends the server for cause: everybody who waits on it is told.
-func (s *Session) broken(cause error) {
-	s.fail(s.explain(cause))
-	s.sweep()
-}
-
-// fail leaves the serving states unasked.
-func (s *Session) fail(cause error) {
-	s.cause = cause
-	s.self.Event(messages.EventBroken, s.cfg.Key, cause.Error())
-	if s.machine.In(ready) {
-		s.self.TellParent(messages.Ending{From: s.self.Ref(), Err: cause})
-	} else {
-		s.self.TellParent(messages.StartFailed{From: s.self.Ref(), Err: cause})
-	}
-	s.leaveReady(sweeping, cause)
-}
-
-// explain turns a failure of the client's layer into an error for callers, with what
-// the server last wrote to its standard error.
-func (s *Session) explain(cause error) error {
-	var fault *messages.PanicError
-	if errors.As(cause, &fault) {
-		return cause // of this side
-	}
-	words := ""
-	if tail := s.stderr(); tail != "" {
-		words = "; its last words: " + tail
-	}
-	var answer *ResponseError
-	switch {
-	case errors.As(cause, &answer):
-		return &messages.ProtocolError{Method: answer.Method, Code: answer.Code, Message: answer.Message + words}
-	case errors.Is(cause, context.DeadlineExceeded):
-		return &messages.TimeoutError{After: s.cfg.Startup, Progress: "no answer to initialize" + words}
-	}
-	return &messages.ProtocolError{Message: cause.Error() + words}
-}
-
-// exited is why a server is gone that this side didn't end. One that exits because this
-// side has hung up may be seen to exit before the hanging up is told of: what came over
-// the connection is the reason then.
-func (s *Session) exited(status procscan.Status) error {
-	if s.client != nil {
-		if fault := s.client.Err(); fault != nil && !pipeEnded(fault) {
-			return s.explain(fault)
-		}
-	}
-	return &messages.ExitError{Identity: s.identity, Status: status.String(), StderrTail: s.stderr()}
-}
-
-func (s *Session) stderr() string {
-	if s.pipes.Stderr == nil {
-		return ""
-	}
-	return s.pipes.Stderr.Tail(stderrLines)
 }
 
 // leaveReady goes to a state of the end. It answers and settles every call: with the
@@ -196,8 +112,10 @@ func (s *Session) onLaunchFailed(err error) {
 func (s *Session) onLeaderDown(msg messages.LeaderDown) {
 	switch s.machine.State() {
 	case initializing, ready:
-		s.fail(s.exited(msg.Status))
-		s.sweep()
+		s.exit = &msg.Status
+		if s.cause == nil {
+			s.ending(s.exited(msg.Status))
+		}
 	case shuttingDown:
 		s.endNow()
 	}
@@ -252,7 +170,7 @@ func (s *Session) onClose() {
 	case s.machine.In(launching, initializing):
 		s.endNow()
 	case s.machine.In(ready) && s.cause != nil: // a broken connection can't be asked
-		s.broken(s.cause)
+		s.giveUp()
 	case s.machine.In(ready):
 		s.step = "asking it to shut down"
 		s.leaveReady(shuttingDown, messages.ErrClosing) // mostly without calls: it is closed at 0 leases

@@ -87,6 +87,17 @@ func TestServerThatDiesIsToldToEverybodyWhoWaitsForIt(t *testing.T) {
 		b.expectBroken(all, died)
 		b.expectSweep()
 	})
+	bubble(t, "a wrapper exits, and others hold its output", func(t *testing.T, b *bench) {
+		all := b.busy()
+		_, _ = b.stderr.Write([]byte("E-17\n"))
+		b.leaderDownAlone(3)
+		time.Sleep(lsp.ExitWait - 1)
+		all.asking.pending(t)
+		b.Parent.ExpectNothing(t)
+		time.Sleep(1)
+		b.expectBroken(all, died)
+		b.expectSweep()
+	})
 	bubble(t, "reaped by somebody else", func(t *testing.T, b *bench) {
 		all := b.busy()
 		b.session.Send(messages.LeaderReaped{Tree: b.tree, Status: procscan.Status{Code: 3}})
@@ -94,6 +105,51 @@ func TestServerThatDiesIsToldToEverybodyWhoWaitsForIt(t *testing.T) {
 		b.letGoOfReads()
 		b.Parent.ExpectExactly(t, b.closed())
 		b.Supervisor.ExpectNothing(t)
+	})
+}
+
+func TestWhatAServerSaidBeforeItExitedIsHeardAlsoWhenItsExitIsKnownFirst(t *testing.T) {
+	died := &messages.ExitError{Identity: leader, Status: "exit status 3"}
+	bubble(t, "an answer", func(t *testing.T, b *bench) {
+		b.ready()
+		release := b.wire.Hold("textDocument/hover", said("here"))
+		answered, path := b.hover(b.write("a.go", "x")), b.write("b.go", "x")
+		b.leaderDownAlone(3)
+		later := b.hover(path)
+		release()
+		assert.Equal(t, "here", answered.ok(t).Text)
+		later.pending(t)
+		assert.NotContains(t, b.methods(), "textDocument/didClose", "nothing is begun any more")
+		b.Parent.ExpectExactly(t, b.settled(answered.id, messages.Healthy, nil))
+		b.wire.Hangup()
+		b.Parent.ExpectExactly(t, messages.Ending{From: b.session.Ref(), Err: died}, b.settled(later.id, messages.Returned, died))
+		b.expectSweep()
+		b.reaped()
+	})
+	bubble(t, "a refusal to begin", func(t *testing.T, b *bench) {
+		release := b.wire.Hold("initialize", fakes.Answer{Err: &lsp.ResponseError{Method: "initialize", Code: -32603, Message: "no licence"}})
+		b.launching()
+		b.session.Send(b.launched())
+		b.leaderDownAlone(3)
+		b.Parent.ExpectNothing(t)
+		release()
+		b.expectStartFailed(&messages.ProtocolError{Method: "initialize", Code: -32603, Message: "no licence"})
+	})
+	bubble(t, "what is no answer", func(t *testing.T, b *bench) {
+		b.ready()
+		release := b.wire.Hold("textDocument/hover", fakes.Answer{Result: json.RawMessage(`7`)})
+		call := b.hover(b.write("a.go", "x"))
+		b.leaderDownAlone(3)
+		release()
+		assert.Equal(t, messages.KindProtocol, messages.KindOf(call.err(t)))
+	})
+	bubble(t, "nothing, and it is closed meanwhile", func(t *testing.T, b *bench) {
+		b.ready()
+		b.leaderDownAlone(3)
+		b.session.Send(messages.Close{})
+		b.Parent.ExpectExactly(t, messages.Ending{From: b.session.Ref(), Err: died})
+		b.expectSweep()
+		b.reaped()
 	})
 }
 

@@ -145,7 +145,15 @@ func (b *bench) expectSweep() {
 
 func (b *bench) closed() messages.Closed { return messages.Closed{From: b.session.Ref()} }
 
+// leaderDown lets the server exit, which ends its output.
 func (b *bench) leaderDown(code int) {
+	b.leaderDownAlone(code)
+	b.wire.Hangup()
+	synctest.Wait()
+}
+
+// leaderDownAlone leaves others who hold the server's output.
+func (b *bench) leaderDownAlone(code int) {
 	b.session.Send(messages.LeaderDown{Tree: b.tree, Status: procscan.Status{Code: code}})
 	synctest.Wait()
 }

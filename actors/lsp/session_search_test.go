@@ -47,7 +47,7 @@ func (w *sessionWorld) State() explore.State {
 		"document.used",
 	}
 	if w.past.Ready > 0 && w.state != "ready" { // what it still keeps of its serving days, it never looks at again
-		opaque = append(opaque, "Session.docs", "Session.client", "Session.cause", "Session.alarm", "Session.timer", "Session.owing",
+		opaque = append(opaque, "Session.docs", "Session.client", "Session.cause", "Session.exit", "Session.shaken", "Session.alarm", "Session.timer", "Session.owing",
 			"Session.expiring", "Session.probing")
 	}
 	return explore.State{Actor: w.Actor(), World: []any{w.past, fates, w.wire.down.Err() != nil}, Owed: w.Owed(), Opaque: opaque}

@@ -108,3 +108,17 @@ func (s *Session) refuseQueued(c *call) {
 	c.op.Refuse(s.queueError(c))
 	s.forget(c, messages.Healthy, nil)
 }
+
+// publishSoon publishes what nobody waits for: calls that come, and all that servers say
+// of their progress, together with what else changes in that time.
+func (s *Session) publishSoon() {
+	if !s.publishing {
+		s.publishing = true
+		s.self.After(publishDelay, publishDue{})
+	}
+}
+
+func (s *Session) onPublishDue() {
+	s.publishing = false
+	s.publish()
+}

@@ -23,6 +23,7 @@ func (s *Session) failed(c *call, err error) {
 	s.noteCrash(c, err)
 	switch {
 	case errors.As(err, &stream), errors.As(err, &malformed), errors.As(err, &fault):
+		c.lost = true
 		s.breakdown(err)
 	case c.ctx.Err() != nil && !errors.As(err, &answer):
 		reason := s.timeoutError(c, err)

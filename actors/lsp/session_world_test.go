@@ -240,8 +240,8 @@ func (w *sessionWorld) passing(menu *explore.Menu) {
 	owed := w.Owed()
 	serves := w.state == "ready" || w.state == "initializing"
 	switch {
-	case serves && w.wire.down != nil && w.wire.down.Err() != nil:
-		menu.Must(true, "no exit status comes", pass(lsp.ExitWait))
+	case serves && (w.past.LeaderDown || w.wire.down != nil && w.wire.down.Err() != nil):
+		menu.Must(true, "no exit status comes, or no end of the output", pass(lsp.ExitWait))
 	case slices.Contains(owed, "$/hearth/barrier"):
 		menu.May(true, "no sign of life comes", pass(time.Second))
 	case w.state == "shutting down":
