@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/play"
@@ -41,16 +40,11 @@ func (h *home) trees() (files []string) {
 	return files
 }
 
-// killBoth kills the guard before it can do anything, and waits until the daemon's last
-// thread is gone: until then it holds its file locked.
+// killBoth kills the guard before it can do anything, and the daemon.
 func killBoth(t *testing.T, guard, daemon int) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(guard, syscall.SIGKILL))
-	require.NoError(t, syscall.Kill(daemon, syscall.SIGKILL))
-	require.True(t, standins.Until(bound, func() bool {
-		_, err := procscan.Read(daemon)
-		return procscan.IsGone(err)
-	}))
+	kill(t, daemon)
 }
 
 // escaped are the processes that outlive their server's stdin.
