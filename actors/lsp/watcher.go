@@ -166,6 +166,10 @@ func (w *Watcher) tell(ctx context.Context, deliver func(context.Context, []File
 	for path, c := range w.pending {
 		told := FileChange{Path: path, Type: c.kind}
 		wanted := func(p Pattern) bool { return p.wants(w.root, told) }
+		// A file that was replaced in one step looks like a new one.
+		if told.Type == FileCreated && !slices.ContainsFunc(patterns, wanted) {
+			told.Type = FileChanged
+		}
 		// A folder that is gone is told to whoever asked for anything: of what was in
 		// it there may be no events.
 		if c.dir && len(patterns) > 0 || slices.ContainsFunc(patterns, wanted) {

@@ -113,6 +113,23 @@ func TestAFlushTellsEveryChangeThatWasMadeBeforeIt(t *testing.T) {
 	w.expect(map[string]ChangeType{"a/b/old.go": FileDeleted})
 }
 
+// TestAFileThatIsReplacedHasChangedForWhoAskedForChangesAlone: editors and tools write a
+// new file and rename it, which looks as if a file was made.
+func TestAFileThatIsReplacedHasChangedForWhoAskedForChangesAlone(t *testing.T) {
+	w := watchFiles(t, "**", populate(t))
+	const changed, deleted = 2, 4
+	for kinds, want := range map[int]map[string]ChangeType{
+		changed: {"a/b/old.go": FileChanged}, allKinds: {"a/b/old.go": FileCreated}, deleted: {},
+	} {
+		pattern, ok := parsePattern(json.RawMessage(`"**/*.go"`), kinds)
+		require.True(t, ok)
+		w.SetPatterns([]Pattern{pattern})
+		w.write("a/b/new", "text")
+		w.rename("a/b/new", "a/b/old.go")
+		w.expect(want)
+	}
+}
+
 func TestWhatIsLeftOutIsNotWatched(t *testing.T) {
 	w := watchFiles(t, "**", populate(t))
 	for _, dir := range []string{"build", "left-out", "c/.git"} {
