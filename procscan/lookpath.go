@@ -45,8 +45,10 @@ func searchPath(name, pathEnv string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if refused == nil && !errors.Is(err, fs.ErrNotExist) {
-			refused = err // as a shell does: go on, but say this if nothing better comes
+		// As a shell does: go on, but say this if nothing better comes. What can't even be
+		// looked at, in a directory of another user's, is no sign that there is a program.
+		if refused == nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, new(*fs.PathError)) {
+			refused = err
 		}
 	}
 	if refused != nil {

@@ -20,6 +20,8 @@ func TestLookPath(t *testing.T) {
 	}
 	tool, local := write("bin/tool", 0o755), write("project/tool", 0o755)
 	write("plain/tool", 0o644)
+	circle := filepath.Join(root, "circle")
+	require.NoError(t, os.Symlink(circle, circle))
 	project, bin, plain := filepath.Dir(local), filepath.Dir(tool), filepath.Join(root, "plain")
 	t.Chdir(project)
 	list := func(entries ...string) (path string) {
@@ -45,6 +47,8 @@ func TestLookPath(t *testing.T) {
 		{law: "a relative entry is passed over for a later one", name: "tool", dir: project, path: list(".", bin), want: tool},
 		{law: "what can't be executed is passed over", name: "tool", path: list(plain, bin), want: tool},
 		{law: "what can't be executed is said if there is nothing better", name: "tool", path: plain, is: fs.ErrPermission},
+		{law: "a directory that can't be searched is passed over", name: "tool", path: list(circle, bin), want: tool},
+		{law: "and has nothing, as far as anybody knows", name: "tool", path: list(circle, bin+"x"), is: fs.ErrNotExist},
 		{law: "a directory is no program", name: "bin", path: root, is: fs.ErrPermission},
 		{law: "a name with a slash is the directory's", name: "./tool", dir: project, path: bin, want: local},
 		{law: "a way up too", name: "../bin/tool", dir: project, want: tool},
