@@ -1,9 +1,11 @@
 package procscan
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +47,28 @@ func TestMemberIsSeenWhateverItsName(t *testing.T) {
 	look, err = Members(t.Context(), child.mark)
 	require.NoError(t, err)
 	require.Empty(t, look.Members)
+}
+
+// TestMemberIsSeenBelowAPathThatIsTooLong: gnulib's test of getcwd goes there, in the
+// configure script of many a package.
+func TestMemberIsSeenBelowAPathThatIsTooLong(t *testing.T) {
+	child := shell(t, `
+		i=0
+		while [ $i -lt 25 ]; do mkdir "$0" && cd -P "$0" || exit 9; i=$((i+1)); done
+		echo deep
+		exec sleep 60`, func(s *Spec) {
+		s.Dir = t.TempDir()
+		s.Argv = append(s.Argv, strings.Repeat("d", 200))
+	})
+	line, err := bufio.NewReader(child.Stdout()).ReadString('\n')
+	require.NoError(t, err, child.Stderr())
+	require.Equal(t, "deep\n", line)
+	eventually(t, "a look at it", func() bool { // there is none in the middle of the exec
+		look, err := Members(t.Context(), child.mark)
+		require.NoError(t, err)
+		return len(look.Members) == 1 && look.Members[0].Dir == "" && look.Members[0].Args[0] == "sleep"
+	})
+	child.end(t)
 }
 
 func TestPeakIsReadFromStatus(t *testing.T) {
