@@ -92,6 +92,9 @@ func (s *Sweeper) onLeaderExited(msg leaderExited) {
 	switch {
 	case s.machine.In(watching) && msg.err == nil:
 		s.self.Send(s.cfg.Owner, messages.LeaderDown{Tree: s.cfg.Tree, Status: msg.status})
+	case s.machine.In(watching): // no descriptor was left for it, for example; some owners learn of the end by nothing else
+		s.endWatch()
+		s.machine.After(backoffLast, watchDue{})
 	case s.reaped:
 		s.finish()
 	}

@@ -41,6 +41,7 @@ type Config struct {
 //	Launching | time-out                     | LaunchLate -> owner; from here as after Sweep                | Launching
 //	Launching | Sweep                        | remember                                                     | Launching
 //	Watching  | leaderExited                 | LeaderDown -> owner                                          | Watching
+//	Watching  | leaderExited(err)            | wait for the exit again, after a while                       | Watching
 //	Watching  | Sweep                        | close stdin, retire the group                                | Retiring
 //	Retiring  | groupRetired(ok)             | sweep                                                        | Sweeping
 //	Retiring, Sweeping | groupRetired(err), sweepDone(err) | SweepFailed -> owner; RetrySweep after a back-off | Backoff
@@ -104,6 +105,7 @@ type (
 		status procscan.Status
 		err    error
 	}
+	watchDue     struct{}
 	groupRetired struct{ err error }
 	sweepDone    struct{ err error }
 	reapDone     struct {
@@ -158,6 +160,8 @@ func (s *Sweeper) Receive(msg any) {
 		s.onSignal(msg.Signal)
 	case leaderExited:
 		s.onLeaderExited(msg)
+	case watchDue:
+		s.watchLeader()
 	case groupRetired:
 		s.onStepDone(msg.err, sweeping)
 	case sweepDone:

@@ -33,6 +33,27 @@ func TestLeaderThatExitsStaysAZombieUntilTheSweep(t *testing.T) {
 	})
 }
 
+// TestExitIsAwaitedAgainAfterAFailure: a build's watcher learns of the end by nothing else.
+func TestExitIsAwaitedAgainAfterAFailure(t *testing.T) {
+	bubble(t, "no descriptor left", func(t *testing.T, b *bench) {
+		full := errors.New("too many open files")
+		b.machine.OnLaunch(func(c *fakes.Child) { c.FailExits(full, full) })
+		child := b.watching()
+		child.Exit(procscan.Status{Code: 3})
+		b.owner.ExpectNothing(t)
+		time.Sleep(10 * time.Second)
+		b.owner.ExpectExactly(t, messages.LeaderDown{Tree: tree, Status: procscan.Status{Code: 3}})
+		b.sweep()
+		b.expectReaped()
+	})
+	bubble(t, "the end comes first", func(t *testing.T, b *bench) {
+		b.machine.OnLaunch(func(c *fakes.Child) { c.FailExits(errors.New("too many open files")) })
+		b.watching()
+		b.sweep()
+		b.expectReaped()
+	})
+}
+
 func TestLeaderIsReapedLast(t *testing.T) {
 	bubble(t, "order", func(t *testing.T, b *bench) {
 		child := b.watching()

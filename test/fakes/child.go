@@ -23,6 +23,7 @@ type Child struct {
 	mu       sync.Mutex
 	stage    procscan.Stage
 	group    []*Process // members of the leader's group beside the leader
+	exitErrs []error
 	reapErrs []error
 	reapGate chan struct{}
 	groupErr []error
@@ -53,6 +54,13 @@ func (c *Child) Member() *Process {
 
 // Escapee adds a process with the leader's marks in a group of its own.
 func (c *Child) Escapee() *Process { return c.machine.Add(c.Marks...) }
+
+// FailExits makes the next waits for the leader's end fail with these errors, in turn.
+func (c *Child) FailExits(errs ...error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.exitErrs = append(c.exitErrs, errs...)
+}
 
 // FailReaps makes the next reaps fail with these errors, in turn.
 func (c *Child) FailReaps(errs ...error) {
@@ -94,6 +102,15 @@ func (c *Child) CloseStdin() error { return c.stdin.Close() }
 
 // Exited waits for the leader's end.
 func (c *Child) Exited(ctx context.Context) (procscan.Status, error) {
+	c.mu.Lock()
+	var err error
+	if len(c.exitErrs) > 0 {
+		err, c.exitErrs = c.exitErrs[0], c.exitErrs[1:]
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return procscan.Status{}, err
+	}
 	select {
 	case <-c.ended:
 		return c.status, nil
