@@ -115,7 +115,10 @@ func sweepRecord(ctx context.Context, path string, dryRun bool) (left Leftover, 
 		}
 	}
 	if left.Err == nil && !dryRun {
-		left.Err = os.Remove(path)
+		// The runtime's guard may have been at it too, and quicker.
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			left.Err = err
+		}
 	}
 	return left, true
 }

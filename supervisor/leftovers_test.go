@@ -57,6 +57,24 @@ func TestSweepEndsWhatADeadRuntimeLeftAndADryRunOnlyTells(t *testing.T) {
 	assert.NoFileExists(t, file)
 }
 
+// TestSweepBesideTheDeadRuntimesGuardIsNoFailure: a start that follows a runtime's death
+// at once is at it together with the guard, which removes the file first.
+func TestSweepBesideTheDeadRuntimesGuardIsNoFailure(t *testing.T) {
+	dir, mark := t.TempDir(), procscan.NewMark(procscan.RuntimeVar)
+	_, ended := carrier(t, mark)
+	file := died(t, dir, map[string]any{"boot_id": procscan.BootID(), "pid": 123, "runtime": mark.Value})
+	guard := make(chan error, 1)
+	go func() {
+		ended() // long before the second of the two clean scans
+		guard <- os.Remove(file)
+	}()
+	found, err := supervisor.SweepLeftovers(t.Context(), dir, false)
+	assert.NoError(t, err)
+	assert.NoError(t, <-guard)
+	require.Len(t, found, 1)
+	assert.Len(t, found[0].Processes, 1)
+}
+
 func TestFileOfAnotherBootIsOnlyRemoved(t *testing.T) {
 	dir, mark := t.TempDir(), procscan.NewMark(procscan.RuntimeVar)
 	pid, _ := carrier(t, mark)
