@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -146,12 +147,12 @@ func runGuard(ctx context.Context, launcher procscan.Launcher, orders guardOrder
 	tell(guardStep{pid: pid})
 	_ = child.Stdout().SetReadDeadline(time.Now().Add(guardStart))
 	stop := context.AfterFunc(ctx, func() { _ = child.Stdout().SetReadDeadline(time.Now()) })
-	word, err := bufio.NewReader(child.Stdout()).ReadString('\n')
+	err = awaitWatching(child.Stdout())
 	stop()
 	switch {
 	case ctx.Err() != nil:
 		return nil
-	case word != watching:
+	case err != nil:
 		return fmt.Errorf("the guard process did not say that it watches: %w; %s", err, child.Diagnose())
 	}
 	tell(guardStep{pid: pid, watching: true})
@@ -163,6 +164,16 @@ func runGuard(ctx context.Context, launcher procscan.Launcher, orders guardOrder
 		return err
 	}
 	return fmt.Errorf("guard process %d ended: %s", pid, status)
+}
+
+// awaitWatching reads until the guard says that it watches: the host's init functions run
+// in it before, and may print.
+func awaitWatching(stdout io.Reader) error {
+	for lines := bufio.NewReader(stdout); ; {
+		if line, err := lines.ReadString('\n'); err != nil || strings.HasSuffix(line, watching) {
+			return err
+		}
+	}
 }
 
 // newRope makes the pipe whose end tells the guard of our death. The orders are in it before

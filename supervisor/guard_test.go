@@ -165,6 +165,11 @@ func TestGuardIsThisProgramAloneInItsSessionAndWithoutAnyMark(t *testing.T) {
 	}
 }
 
+func TestGuardOfAHostWhoseInitFunctionsPrintWatches(t *testing.T) {
+	t.Setenv(initPrints, "a host's banner\nand a line without an end")
+	guarded(t)
+}
+
 func TestGuardThatIsKilledIsReplacedAndEveryGuardLeavesWithItsRuntime(t *testing.T) {
 	rt, first := guarded(t)
 	require.NoError(t, exec.Command("kill", "-KILL", strconv.Itoa(first.PID)).Run())
