@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +51,21 @@ func TestOutputOfADeafCallerIsStillReadAndReported(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, report.ExitCode)
 	assert.Equal(t, "end", report.Tail)
+}
+
+// TestSlowCallerGetsTheWholeOutput: it is busy with the first piece until the build is gone.
+func TestSlowCallerGetsTheWholeOutput(t *testing.T) {
+	var output strings.Builder
+	var busy sync.Once
+	report, err := onThisMachine(t).WatchBuild(minute(t), script(t, "seq 12000; echo end"), func(e supervisor.BuildEvent) {
+		output.WriteString(e.Output)
+		if e.Output != "" {
+			busy.Do(func() { <-time.After(2 * time.Second) })
+		}
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 12001, strings.Count(output.String(), "\n"))
+	assert.Regexp(t, "\nend$", report.Tail)
 }
 
 func TestBuildRunsInItsProjectsCanonicalDirectory(t *testing.T) {

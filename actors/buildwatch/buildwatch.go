@@ -41,6 +41,7 @@ type Config struct {
 //	Launching, Watching | LeaderReaped       | as LeaderDown, without Sweep                              | Ending
 //	Ending    | LeaderDown, graceOver, Abort | Sweep (it joins)                                          | Ending
 //	Ending    | overdue                      | report, with what is left; Settled                        | Ending
+//	Ending    | overdue, but only for a caller that is slow to take the output | wait on              | Ending
 //	Ending    | LaunchFailed, LeaderReaped, and the last worker in | report; Settled, Closed -> Supervisor | Done
 //
 // Nothing that a look shows after LeaderDown is held against the build.
@@ -57,6 +58,7 @@ type BuildWatch struct {
 	launched time.Time           // zero: it never was
 	ended    time.Time           // the leader's end
 	reaped   bool                // nothing is left of the tree
+	draining bool                // its output is not read to the end
 	answered bool                // before the tree's end was proved
 	left     []procscan.Identity // what outlived the last attempt to end it
 	status   procscan.Status
@@ -138,6 +140,7 @@ func (w *BuildWatch) Receive(msg any) {
 	case overdue:
 		w.onOverdue()
 	case drained:
+		w.draining = false
 		w.finish()
 	case messages.Abort:
 		w.fail(messages.ErrAborted)
@@ -166,9 +169,9 @@ func (w *BuildWatch) drain() {
 		return
 	}
 	tail := &procscan.Ring{}
-	w.tail = tail
+	w.tail, w.draining = tail, true
 	actors.Go(w.self, w.self.Context(), func(ctx context.Context) (struct{}, error) {
-		copyText(func(text string) { events.SendOutput(ctx, text) }, io.TeeReader(output, tail))
+		copyText(func(text string) { events.SendOutput(ctx, text) }, io.TeeReader(&rest{file: output, left: restMost}, tail))
 		return struct{}{}, nil
 	}, func(struct{}, error) any { return drained{} }, nil)
 }

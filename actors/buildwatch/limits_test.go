@@ -47,6 +47,31 @@ func TestCallerIsToldWhenTheEndTakesTooLong(t *testing.T) {
 	})
 }
 
+func TestCallerThatIsSlowToTakeTheOutputHoldsUpItsAnswerAlone(t *testing.T) {
+	bubble(t, "output", func(t *testing.T, r *rig) {
+		const size = 40000 // a pipe has room for it
+		nothing, err := os.Open(os.DevNull)
+		require.NoError(t, err)
+		ours, theirs, err := os.Pipe()
+		require.NoError(t, err)
+		defer func() { _ = ours.Close() }()
+		_, err = theirs.Write(make([]byte, size))
+		require.NoError(t, err)
+		r.op.Output, r.op.Spec.Stdio = ours, procscan.Stdio{Stdin: nothing, Stdout: theirs, Stderr: theirs}
+		r.ending(3)
+		r.handle.Send(messages.LeaderReaped{Tree: r.tree, Status: procscan.Status{Code: 3}})
+		time.Sleep(2*grace + patience + time.Minute)
+		r.Parent.ExpectNothing(t)
+		assert.Empty(t, r.op.Reply.Answer(), "its trees are gone, so that there is nothing to complain of")
+		for taken := 0; taken < size; {
+			taken += len((<-r.op.Events.Output()).Output)
+		}
+		outcome := r.outcome()
+		assert.NoError(t, outcome.Err)
+		assert.Equal(t, 3, outcome.Report.ExitCode)
+	})
+}
+
 func TestFileOverItsLimitIsToldBeforeTheBuildIsEnded(t *testing.T) {
 	bubble(t, "breach", func(t *testing.T, r *rig) {
 		r.sees(compiling("slow.c"))

@@ -2,11 +2,14 @@ package buildwatch
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestOutputIsHandedOnWholeAndCutBetweenCharacters(t *testing.T) {
@@ -39,4 +42,24 @@ func TestOutputIsHandedOnWholeAndCutBetweenCharacters(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestWhoeverGoesOnWritingWhenTheTimeIsOverHoldsNobodyUp(t *testing.T) {
+	ours, theirs, err := os.Pipe()
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil {
+			_, err = theirs.Write(make([]byte, chunk))
+		}
+		ended <- err
+	}()
+	require.NoError(t, ours.SetReadDeadline(time.Now()))
+	got := 0
+	copyText(func(piece string) { got += len(piece) }, &rest{file: ours, left: restMost})
+	assert.Less(t, got, restMost+2*chunk)
+	require.NoError(t, ours.Close())
+	assert.Error(t, <-ended)
+	require.NoError(t, theirs.Close())
 }

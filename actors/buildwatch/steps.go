@@ -154,8 +154,13 @@ func (w *BuildWatch) finish() {
 }
 
 // onOverdue answers before the end: a process that waits for a dead file system, for
-// example, is just what takes too long, and can't be killed either.
+// example, is just what takes too long, and can't be killed either. A caller who has not yet
+// taken all of the output is no reason: it holds up its own answer.
 func (w *BuildWatch) onOverdue() {
+	if w.reaped && w.draining {
+		w.machine.After(outputGrace, overdue{})
+		return
+	}
 	if w.err == nil {
 		w.err = &messages.UnreapedError{Trees: []messages.TreeSnapshot{{ActorSnapshot: w.machine.Snapshot(), Tree: w.tree,
 			Role: messages.RoleWatch, Key: w.cfg.Op.Key, Leader: w.leader, Remaining: w.left}}}
