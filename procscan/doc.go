@@ -28,7 +28,8 @@
 // of its process group: once it is reaped the number may belong to a stranger.
 //
 // What no mark can prove: that a tree is gone which forks as fast as it can, or
-// whose processes cleared their environment. A cage ends both, and the Reaper
+// whose processes cleared their environment or hide it (set-user-ID programs and
+// those that aren't dumpable, from all but root). A cage ends them, and the Reaper
 // shows what is left where there are no control groups.
 //
 // # What is acted on

@@ -19,8 +19,9 @@ const (
 // Mark is an environment entry by which a tree is found again, whatever became
 // of its leader, groups and sessions. The kernel keeps the environment that a
 // process was started with: unsetting the variable later doesn't hide it. Out
-// of reach is what was started with a cleared environment, and a program that
-// overwrites its initial environment block.
+// of reach is what was started with a cleared environment, a program that
+// overwrites its initial environment block, and for an ordinary user one that the
+// kernel lets nobody look into.
 type Mark struct{ Var, Value string }
 
 // NewMark gives the variable name a value that nobody else has: 16 random bytes
