@@ -3,6 +3,7 @@ package buildwatch
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -29,6 +30,7 @@ type Config struct {
 //
 //	Launching | Launched                     | arm the whole build's limit; look                        | Watching
 //	Launching | LaunchFailed                 | note the reason                                          | Ending
+//	Launching | cancelled by an Interrupt    | note the reason; grace                                    | Ending
 //	Launching | cancelled, Abort             | note the reason; Sweep (the Sweeper remembers it)         | Ending
 //	Watching  | looked(ok), nothing over     | tell; look again after the interval                       | Watching
 //	Watching  | looked(ok), the leader is stopped and has the terminal | SIGCONT to its group; as above  | Watching
@@ -39,6 +41,7 @@ type Config struct {
 //	Watching  | cancelled, Abort             | note the reason; Sweep                                    | Ending
 //	Launching, Watching | Close              | an admitted build is finished first                       | same
 //	Launching, Watching | LeaderReaped       | as LeaderDown, without Sweep                              | Ending
+//	Ending    | Launched, after an Interrupt | the same signal to its group                              | Ending
 //	Ending    | LeaderDown, graceOver, Abort | Sweep (it joins)                                          | Ending
 //	Ending    | overdue                      | report, with what is left; Settled                        | Ending
 //	Ending    | overdue, but only for a caller that is slow to take the output | wait on              | Ending
@@ -64,6 +67,7 @@ type BuildWatch struct {
 	status   procscan.Status
 	breaches []messages.Breach
 	err      error          // why it is ended, where that is neither a limit nor its own end
+	signal   os.Signal      // that interrupted it
 	tail     *procscan.Ring // of its output, where that is ours
 }
 

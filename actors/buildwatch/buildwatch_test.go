@@ -83,7 +83,7 @@ func TestCallerWhoLeavesEndsTheBuild(t *testing.T) {
 	bubble(t, "launching, and nothing was launched", func(t *testing.T, r *rig) {
 		r.launching()
 		r.cancel(interrupted)
-		r.expectSweep()
+		r.Supervisor.ExpectNothing(t)
 		r.handle.Send(messages.LaunchFailed{Tree: r.tree, Err: messages.ErrClosing})
 		assert.ErrorIs(t, r.outcome().Err, interrupted, "the first reason counts")
 	})
@@ -116,6 +116,24 @@ func TestInterruptedBuildGetsTheSignalAndTimeToTidyUp(t *testing.T) {
 		time.Sleep(grace)
 		r.expectSweep()
 		assert.Equal(t, interrupted, r.reaped(procscan.Status{}).Err)
+	})
+	bubble(t, "it runs, but we haven't heard so", func(t *testing.T, r *rig) {
+		r.launching()
+		r.cancel(interrupted)
+		r.Supervisor.ExpectNothing(t)
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		r.Supervisor.ExpectExactly(t, messages.SignalTree{Tree: r.tree, Signal: os.Interrupt})
+		time.Sleep(grace)
+		r.expectSweep()
+		assert.Equal(t, interrupted, r.reaped(procscan.Status{}).Err)
+	})
+	bubble(t, "it never comes to run", func(t *testing.T, r *rig) {
+		r.launching()
+		r.cancel(interrupted)
+		time.Sleep(grace)
+		r.expectSweep()
+		r.handle.Send(messages.LaunchFailed{Tree: r.tree, Err: messages.ErrClosing})
+		assert.Equal(t, interrupted, r.outcome().Err)
 	})
 }
 

@@ -37,7 +37,8 @@ func (w *BuildWatch) onLaunched(msg messages.Launched) {
 	w.closeOutput()
 	w.launched, w.mark, w.leader = time.Now(), msg.Mark, msg.Identity
 	if !w.machine.In(launching) {
-		return // it is being ended, and may run for a moment
+		w.passOn() // it is being ended, and may run for a moment
+		return
 	}
 	w.machine.Become(watching)
 	if limit := w.cfg.Op.Build.Limit; limit > 0 {
@@ -100,17 +101,27 @@ func (w *BuildWatch) tell(over []messages.Breach) {
 }
 
 // onCancelled ends the build since its caller has left. What a person or a CI system
-// interrupts gets the very signal first: some tools tidy up for one and not for another.
+// interrupts gets the very signal first: some tools tidy up for one and not for another. A
+// build that runs already, without our having heard so, gets it when we do.
 func (w *BuildWatch) onCancelled() {
 	cause := context.Cause(w.cfg.Op.Ctx)
-	if interrupt := (*messages.Interrupt)(nil); errors.As(cause, &interrupt) && w.machine.In(watching) {
-		w.err = cause
-		w.self.TellSupervisor(messages.SignalTree{Tree: w.tree, Signal: interrupt.Signal})
+	if interrupt := (*messages.Interrupt)(nil); errors.As(cause, &interrupt) && w.machine.In(launching, watching) {
+		w.err, w.signal = cause, interrupt.Signal
+		if w.machine.In(watching) {
+			w.passOn()
+		}
 		w.end()
 		w.machine.After(w.cfg.Op.Build.Grace, graceOver{})
 		return
 	}
 	w.fail(messages.Errorf(messages.KindOf(cause), "the build was ended since its caller left: %w", cause))
+}
+
+// passOn gives the build the signal that interrupted it.
+func (w *BuildWatch) passOn() {
+	if w.signal != nil {
+		w.self.TellSupervisor(messages.SignalTree{Tree: w.tree, Signal: w.signal})
+	}
 }
 
 // fail ends the build for a reason that isn't a limit. The first reason counts.
