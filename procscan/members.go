@@ -25,6 +25,9 @@ type Look struct {
 	Members []Member
 	// At is the moment, in the unit of Identity.StartTicks.
 	At uint64
+	// Asleep grows, in that unit, by as long as the machine is suspended: start times and
+	// At go on then, while nothing runs. Only differences mean something.
+	Asleep int64
 }
 
 // Stopped tells whether a process of the look stands still since a signal stopped it,
@@ -65,6 +68,8 @@ type memberSource interface {
 	dir(pid int) (string, error)
 	// peak gives the most resident memory so far, in bytes.
 	peak(pid int) (int64, error)
+	// asleep gives Look.Asleep.
+	asleep() int64
 }
 
 func members(ctx context.Context, src memberSource, mark Mark) (Look, error) {
@@ -98,7 +103,7 @@ func members(ctx context.Context, src memberSource, mark Mark) (Look, error) {
 			return Look{}, fmt.Errorf("look at process %d: %w", pid, err)
 		}
 	}
-	return Look{Members: found, At: src.now()}, nil
+	return Look{Members: found, At: src.now(), Asleep: src.asleep()}, nil
 }
 
 // describe reads the rest of a carrier. Its number may have come to another process

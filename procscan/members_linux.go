@@ -26,6 +26,16 @@ func (procfs) dir(pid int) (string, error) {
 	return path, err
 }
 
+// asleep reads the clock that goes on first: what passes between the two must not look
+// like sleep.
+func (procfs) asleep() int64 {
+	var on, awake unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &on) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
+		return 0
+	}
+	return (on.Nano() - awake.Nano()) / (1e9 / clockTick)
+}
+
 // peak reads VmHWM of proc(5), status. A process that is just ending has none.
 func (procfs) peak(pid int) (int64, error) {
 	var buf [4096]byte

@@ -29,6 +29,9 @@ func (portable) args(pid int, _ []byte) ([]byte, error) {
 // command line gives them.
 func (portable) dir(int) (string, error) { return "", nil }
 
+// asleep isn't told.
+func (portable) asleep() int64 { return 0 }
+
 // peak is what a process has now: the system keeps no peak that others may read.
 func (src portable) peak(pid int) (int64, error) {
 	st, err := src.stat(pid)

@@ -30,6 +30,8 @@ func (s *fakeMembers) args(pid int, buf []byte) ([]byte, error) {
 	return append(buf[:0], s.cmdline[pid]...), s.fail["args"]
 }
 
+func (s *fakeMembers) asleep() int64 { return 7 }
+
 func (s *fakeMembers) dir(pid int) (string, error) { return fmt.Sprintf("/dir/%d", pid), s.fail["dir"] }
 func (s *fakeMembers) peak(pid int) (int64, error) { return int64(pid) << 20, s.fail["peak"] }
 

@@ -20,9 +20,10 @@
 //
 // A limit is held against a process only for the time in which it may have compiled
 // that file: a script that was seen before it became a compiler (exec) counts from
-// then on. What ends while it is looked at is gone, and no error. Once the command
-// itself has ended nothing is held against it. A look that fails for any other reason
-// ends the build: a watcher that can't see must not let it run on.
+// then on, and while the machine is suspended nothing counts. What ends while it is
+// looked at is gone, and no error. Once the command itself has ended nothing is held
+// against it. A look that fails for any other reason ends the build: a watcher that
+// can't see must not let it run on.
 //
 // # What it can't see
 //

@@ -22,6 +22,8 @@ type gate struct {
 	perFile time.Duration // 0: none
 
 	processes map[procscan.Identity]process // at the last looks
+	at        uint64                        // when the last look was
+	asleep    int64                         // the most of Look.Asleep so far
 	seen      int                           // compiles
 	ended     int                           // of those
 	samples   ring
@@ -51,7 +53,11 @@ func newGate(match Match, dir string, perFile time.Duration) *gate {
 // look takes in what the tree is now. It gives the limits that are exceeded, the
 // worst first.
 func (g *gate) look(l procscan.Look) []messages.Breach {
+	slept := g.wake(l)
 	present := g.present(l)
+	if slept {
+		g.beganAwake(present)
+	}
 	family := newFamily(l.Members)
 	family.markBelow(present)
 	peaks := family.peaks()
@@ -74,10 +80,40 @@ func (g *gate) look(l procscan.Look) []messages.Breach {
 	}
 	g.endAllBut(present)
 	g.remember(present)
+	g.at = l.At
 	slices.SortFunc(over, func(a, b messages.Breach) int {
 		return cmp.Or(cmp.Compare(b.Elapsed, a.Elapsed), cmp.Compare(a.File, b.File))
 	})
 	return over
+}
+
+// wake moves all that is remembered forward by how long the machine has slept since the last
+// look: nothing compiled meanwhile.
+func (g *gate) wake(l procscan.Look) (slept bool) {
+	if g.at == 0 {
+		g.asleep = l.Asleep
+	}
+	if l.Asleep <= g.asleep {
+		return false
+	}
+	by := uint64(l.Asleep - g.asleep)
+	g.asleep = l.Asleep
+	g.at += by
+	for id, p := range g.processes {
+		p.since, p.at = p.since+by, p.at+by
+		g.processes[id] = p
+	}
+	return true
+}
+
+// beganAwake has what wasn't seen before a sleep begin behind it.
+func (g *gate) beganAwake(present map[procscan.Identity]process) {
+	for id, p := range present {
+		if _, seen := g.processes[id]; !seen {
+			p.since = max(p.since, g.at)
+			present[id] = p
+		}
+	}
 }
 
 // present judges each member. A process that was seen with another program began with

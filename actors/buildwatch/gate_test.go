@@ -93,6 +93,20 @@ func TestGateHoldsOnlyTheTimeOfTheCompileAgainstAProcess(t *testing.T) {
 	})
 }
 
+func TestGateDoesNotCountTheTimeInWhichTheMachineSlept(t *testing.T) {
+	asleep := func(seconds uint64, look procscan.Look) procscan.Look {
+		look.Asleep = 3000 + int64(seconds*second) // in all, of which some was before the build
+		return look
+	}
+	g := gateOf(t, 6*time.Second)
+	assert.Empty(t, g.look(asleep(0, at(103, cc(9, 1, 100, "a.c"), proc(8, 1, 100, "sh", "build.sh")))))
+	assert.Empty(t, g.look(asleep(500, at(604, cc(9, 1, 100, "a.c"), cc(8, 1, 100, "b.c"), cc(7, 1, 104, "c.c")))))
+	assert.Equal(t, []messages.RunningFile{{File: "a.c", PID: 9, Seconds: 4}, {File: "c.c", PID: 7, Seconds: 1}, {File: "b.c", PID: 8, Seconds: 1}},
+		g.running())
+	assert.Empty(t, g.look(asleep(499, at(605))), "none of them was seen")
+	assert.Equal(t, []messages.Breach{{File: "a.c", Elapsed: 6, Limit: 6}}, g.look(asleep(500, at(606, cc(9, 1, 100, "a.c"), cc(8, 1, 100, "b.c")))))
+}
+
 func TestGateFindsACompileWhoeverItsParentIs(t *testing.T) {
 	g := gateOf(t, 6*time.Second)
 	g.look(at(103, proc(5, 1, 100, "make"), cc(9, 5, 101, "a.c")))
