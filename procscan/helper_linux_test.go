@@ -61,8 +61,9 @@ func inNamespace(t *testing.T) bool {
 	return true
 }
 
-// asNobody runs the calling test as a user who may look into few processes.
-func asNobody(t *testing.T) bool {
+// asNobody runs the calling test as a user who may look into few processes, in a directory
+// that prepare may have put something into.
+func asNobody(t *testing.T, prepare ...func(dir string)) bool {
 	return inside(t, func(cmd *exec.Cmd) {
 		needRoot(t, "another user's process")
 		dir, err := os.MkdirTemp("", "procscan") // t.TempDir is closed to other users
@@ -71,6 +72,9 @@ func asNobody(t *testing.T) bool {
 		require.NoError(t, os.Chmod(dir, 0o755))
 		cmd.Path = filepath.Join(dir, "procscan.test")
 		copyFile(t, executablePath(), cmd.Path)
+		for _, put := range prepare {
+			put(dir)
+		}
 		cmd.Dir = dir
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	})

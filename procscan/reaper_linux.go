@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -202,8 +203,10 @@ func (r *Reaper) adopted() (living []Info, ending, zombies int, err error) {
 // grace.Kill. It is for the shutdown, after the last tree was reaped. A
 // *SurvivorsError says that it has to be called again, also when all that is left is
 // about to end: the kernel may need longer for the memory that it frees, and what such a
-// process started comes to us after that.
+// process started comes to us after that. One that another user's rights protect from
+// us, since sudo started it, is left alone.
 func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
+	spared := map[Identity]bool{}
 	for _, step := range []struct {
 		signals []os.Signal
 		within  time.Duration
@@ -214,7 +217,7 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 		asked := map[Identity]bool{}
 		empty := 0 // looks in a row: the kernel's lists may miss one while they change
 		err := poll(ctx, step.within, func() (bool, error) {
-			left, err := r.endOnce(asked, step.signals)
+			left, err := r.endOnce(asked, spared, step.signals)
 			switch {
 			case errors.Is(err, errStarting):
 				err, empty = nil, 0
@@ -236,6 +239,7 @@ func (r *Reaper) EndAdopted(ctx context.Context, grace Grace) error {
 	case err != nil:
 		return err
 	}
+	left = slices.DeleteFunc(left, func(p Info) bool { return spared[p.Identity] })
 	return leftOver(left, ending)
 }
 
@@ -250,10 +254,9 @@ func leftOver(living []Info, ending int) error {
 	return e
 }
 
-// endOnce signals the adopted processes that weren't asked yet and counts those
-// that live or aren't reaped. It reaps on the way: the loop of Run may have ended
-// before.
-func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int, err error) {
+// endOnce signals the adopted processes that weren't asked yet and counts those that live
+// or aren't reaped, without the spared. It reaps on the way: Run may have ended before.
+func (r *Reaper) endOnce(asked, spared map[Identity]bool, signals []os.Signal) (left int, err error) {
 	if _, err := r.Reap(); err != nil {
 		return 0, err
 	}
@@ -262,15 +265,18 @@ func (r *Reaper) endOnce(asked map[Identity]bool, signals []os.Signal) (left int
 		return 0, err
 	}
 	for _, info := range living {
-		if asked[info.Identity] {
-			continue
+		if !asked[info.Identity] {
+			asked[info.Identity] = true
+			err := signalOne(info.Identity, signals)
+			if spared[info.Identity] = isUnreadable(err); err != nil && !isUnreadable(err) {
+				return 0, err
+			}
 		}
-		asked[info.Identity] = true
-		if err := signalOne(info.Identity, signals); err != nil {
-			return 0, err
+		if !spared[info.Identity] {
+			left++
 		}
 	}
-	return len(living) + ending + zombies, nil
+	return left + ending + zombies, nil
 }
 
 // signalOne holds the process first: the list that its number is from may be old.
@@ -285,6 +291,9 @@ func signalOne(id Identity, signals []os.Signal) error {
 	defer p.Close()
 	if p.Identity() != id {
 		return nil
+	}
+	if err := p.Signal(syscall.Signal(0)); isUnreadable(err) {
+		return err
 	}
 	return signalAll([]Process{p}, signals...)
 }

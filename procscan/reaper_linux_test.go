@@ -3,6 +3,7 @@ package procscan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -120,6 +121,41 @@ func TestAdoptedProcessesAreShownAndEnded(t *testing.T) {
 	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
 	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["below"]))
 	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace), "again is harmless")
+}
+
+// TestAnotherUsersProcessHoldsUpNoEnd: what sudo has started can't be signalled, nor waited
+// for.
+func TestAnotherUsersProcessHoldsUpNoEnd(t *testing.T) {
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip("needs setpriv")
+	}
+	if !asNobody(t, func(dir string) {
+		copyFile(t, setpriv, dir+"/sudo")
+		require.NoError(t, os.Chmod(dir+"/sudo", 0o755|os.ModeSetuid))
+		require.NoError(t, unix.Mkfifo(dir+"/life", 0o644))
+		require.NoError(t, os.Chown(dir+"/life", 65534, 65534))
+	}) {
+		return
+	}
+	life, err := os.OpenFile("life", os.O_RDWR, 0) // the process ends with it
+	require.NoError(t, err)
+	launcher := NewLauncher()
+	reaper, _ := reaping(t, launcher)
+	t.Cleanup(func() { _ = life.Close() })
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	child := shellOf(t, launcher, `(setsid ./sudo --reuid=0 cat life & echo $!); exec sleep 60`, func(s *Spec) { s.Dir = dir })
+	var pid int
+	_, err = fmt.Fscan(child.Stdout(), &pid)
+	require.NoError(t, err)
+	eventually(t, "it can't be signalled", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.EPERM) })
+	child.end(t)
+	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
+	adopted, err := reaper.Adopted()
+	require.NoError(t, err)
+	require.Len(t, adopted, 1, "but it is shown")
+	require.Equal(t, pid, adopted[0].PID)
 }
 
 // TestWhatAnOrphanStartedIsEndedHoweverLongItsOwnEndTakes: the kernel frees the
