@@ -23,7 +23,7 @@ type daemonListener struct {
 func listen(path string) (*daemonListener, error) {
 	listener, err := bind(path)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		if err := removeRefused(path); err != nil {
+		if err := client.RemoveStale(path); err != nil {
 			return nil, err
 		}
 		listener, err = bind(path)
@@ -46,18 +46,6 @@ func listen(path string) (*daemonListener, error) {
 func bind(path string) (*net.UnixListener, error) {
 	defer syscall.Umask(syscall.Umask(0o177))
 	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-}
-
-func removeRefused(path string) error {
-	conn, err := net.Dial("unix", path)
-	if err == nil {
-		_ = conn.Close()
-		return messages.Errorf(messages.KindBusy, "somebody listens on %s already; hearth status shows who, hearth stop ends it", path)
-	}
-	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return messages.Errorf(messages.KindInternal, "cannot tell whether somebody listens: %w", err)
-	}
-	return client.RemoveStale(path)
 }
 
 // remove takes the socket's file away if it is still ours. Its number alone doesn't tell

@@ -53,7 +53,7 @@ func (c *connection) read() {
 			c.end(nil)
 			return
 		}
-		reply, err := wire.ParseReply(line, wire.JSONRPC)
+		reply, err := parse(line)
 		if err != nil || reply.ID == 0 && reply.Err != nil {
 			// Nobody can be told which call it was: whoever waits is told.
 			if err == nil {
@@ -70,6 +70,32 @@ func (c *connection) read() {
 			waiting <- reply
 		}
 	}
+}
+
+// parse reads a message. A daemon that refuses a connection of which it has seen no
+// request doesn't know yet that JSON-RPC is spoken.
+func parse(line []byte) (wire.Reply, error) {
+	reply, err := wire.ParseReply(line, wire.JSONRPC)
+	if err != nil {
+		if refusal, unreadable := wire.ParseReply(line, wire.Version1); unreadable == nil && refusal.ID == 0 && refusal.Err != nil {
+			return refusal, nil
+		}
+	}
+	return reply, err
+}
+
+// vanished tells whether a call failed since the daemon ended before it had taken the
+// request, and gives the error otherwise. What the daemon said counts, however soon the
+// connection ended behind it.
+func (c *connection) vanished(err error) (error, bool) {
+	if errors.Is(err, errNotSent) {
+		err = c.why // it has ended
+	}
+	if !c.ended() || err != c.why {
+		return err, false
+	}
+	kind := messages.KindOf(err)
+	return err, kind != messages.KindBusy && kind != messages.KindProtocol
 }
 
 // listen names who hears of notifications, before anything is asked that brings some.

@@ -61,17 +61,19 @@ func reach(ctx context.Context, socket string) (*connection, wire.Ping, error) {
 		return nil, ping, err
 	}
 	c := open(raw)
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	asking, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	err = c.call(ctx, wire.MethodPing, nil, &ping)
+	err = c.call(asking, wire.MethodPing, nil, &ping)
 	if err == nil {
 		return c, ping, nil
 	}
-	closed := c.ended()
+	err, vanished := c.vanished(err)
 	c.end(nil)
 	switch {
-	case closed: // it ended between our connect and our ping, which may be asked again
+	case vanished: // between our connect and our ping, which may be asked again
 		err = &notRunning{socket, errors.New("it has just ended")}
+	case ctx.Err() != nil: // the caller's time, in which nothing but who is there was asked
+		err = context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
 		err = &messages.TimeoutError{After: pingTimeout, Progress: "waiting for the daemon at " + socket + " to say who it is"}
 	}
