@@ -21,7 +21,8 @@ type workerConfig struct {
 //	Launching | Launched(repl)             | Go(warm up)                                           | Warming
 //	Launching | LaunchFailed, LaunchLate   | StartFailed -> Pool                                   | Closing
 //	Warming   | warmed(ok)                 | Ready -> Pool; Go(watch)                              | Idle
-//	Warming   | warmed(err), LeaderDown, over memory | StartFailed with the reason and stderr's tail; Sweep | Closing
+//	Warming   | warmed(err), over memory   | StartFailed with the reason and stderr's tail; Sweep  | Closing
+//	Warming   | LeaderDown                 | warmed gets exitWait, then as warmed(err)             | Warming, Closing
 //	Idle      | assignment                 | header known or nothing to check: Go(run); else Adopt(header) | Running, Checking
 //	Idle      | LeaderDown, watched(err), over memory | Ending -> Pool; Sweep                      | Closing
 //	Checking  | Launched(header)           | Go(ask)                                               | Checking

@@ -105,6 +105,8 @@ func (w *Worker) onChild(msg any) {
 func (w *Worker) onWarmed(msg warmed) {
 	switch {
 	case !w.machine.In(workerWarming):
+	case msg.err == nil && w.repl.status != nil:
+		w.broken(w.exit())
 	case msg.err == nil:
 		w.members = msg.members
 		w.machine.Become(workerIdle)
@@ -145,7 +147,7 @@ func (w *Worker) launchFailed(err error) {
 }
 
 // onLeaderDown hears that a leader exited. The header command's exit is its normal
-// end. Of a REPL's child a running call may still find a whole reply in the pipe.
+// end. Of a REPL's child a warm-up, or a running call, may still find a reply in the pipe.
 func (w *Worker) onLeaderDown(msg messages.LeaderDown) {
 	if w.ofHeader(msg.Tree) {
 		w.header.status = &msg.Status
@@ -157,9 +159,9 @@ func (w *Worker) onLeaderDown(msg messages.LeaderDown) {
 	}
 	w.repl.status = &msg.Status
 	switch {
-	case !w.machine.In(workerRunning):
+	case !w.machine.In(workerWarming, workerRunning):
 		w.broken(w.exit())
-	case w.cause != nil: // the run has ended already
+	case w.cause != nil: // the warm-up, or the run, has ended already
 		w.broken(w.explain(w.cause))
 	default:
 		w.await(w.exit())
@@ -168,7 +170,7 @@ func (w *Worker) onLeaderDown(msg messages.LeaderDown) {
 
 // await gives the better reason for a child's end its time to arrive.
 func (w *Worker) await(cause error) {
-	if w.repl.status != nil && !w.machine.In(workerRunning) || w.cause != nil {
+	if w.cause != nil {
 		w.broken(w.explain(cause))
 		return
 	}

@@ -69,6 +69,21 @@ func TestWarmingWorkerIsReadyOnlyAfterItsChildAnswered(t *testing.T) {
 			require.NoError(b.t, b.repl.child.ProgramOut.Close())
 			time.Sleep(repl.ExitWait)
 		}, messages.KindProcess, "REPL process exited; its last words: E-17"},
+		"noise, and an exit that is heard first": {func(b *workerBench) {
+			b.worker.Send(messages.LeaderDown{Tree: b.repl.tree, Status: procscan.Status{Code: 3}})
+			b.Parent.ExpectNothing(b.t)
+			b.says(b.repl, "error: no such file\n")
+		}, messages.KindProtocol, "error: no such file"},
+		"refused, and an exit that is heard first": {func(b *workerBench) {
+			b.worker.Send(messages.LeaderDown{Tree: b.repl.tree, Status: procscan.Status{Code: 3}})
+			b.Parent.ExpectNothing(b.t)
+			b.says(b.repl, `{"ok":false,"error":"no module"}`+"\n")
+		}, messages.KindProcess, "warm-up failed: no module; its last words: E-17"},
+		"exit, and output held open": {func(b *workerBench) {
+			b.worker.Send(messages.LeaderDown{Tree: b.repl.tree, Status: procscan.Status{Code: 3}})
+			b.Parent.ExpectNothing(b.t)
+			time.Sleep(repl.ExitWait)
+		}, messages.KindProcess, "(exit status 3): E-17"},
 		"too slow":  {func(*workerBench) { time.Sleep(startup) }, messages.KindTimeout, "warming up; its last words: E-17"},
 		"too large": {func(b *workerBench) { b.sampled(limit + 1) }, messages.KindMemory, "over its limit of 200 MiB"},
 	} {
@@ -84,6 +99,17 @@ func TestWarmingWorkerIsReadyOnlyAfterItsChildAnswered(t *testing.T) {
 			b.expectClosed(b.repl)
 		})
 	}
+}
+
+func TestWarmingWorkerWhoseChildAnswersBehindItsExitIsNotReady(t *testing.T) {
+	workerBubble(t, "", nil, func(b *workerBench) {
+		b.warming().worker.Send(messages.LeaderDown{Tree: b.repl.tree, Status: killed})
+		b.Parent.ExpectNothing(b.t)
+		b.says(b.repl, fakes.Result(""))
+		assert.ErrorContains(b.t, actortest.Next[messages.StartFailed](b.t, b.Parent).Err, "(signal: killed)")
+		b.expectSwept(b.repl)
+		b.expectClosed(b.repl)
+	})
 }
 
 func (b *workerBench) sampled(rss int64) {
