@@ -40,7 +40,9 @@ var errFindings = errors.New("the code has errors")
 
 // execute runs one command and gives the program's exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
-	out := &output{to: a.stdout}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	out := &output{to: a.stdout, left: leave}
 	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)

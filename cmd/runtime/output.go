@@ -19,14 +19,18 @@ const exitUnread = 128 + int(syscall.SIGPIPE)
 // output is standard output.
 type output struct {
 	to     io.Writer
-	used   bool // something was written
-	unread bool // nobody reads it any more
+	used   bool   // something was written
+	unread bool   // nobody reads it any more
+	left   func() // is called then: the rest of the command is for nobody
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.used = true
 	n, err := o.to.Write(p)
-	o.unread = o.unread || errors.Is(err, syscall.EPIPE)
+	if errors.Is(err, syscall.EPIPE) {
+		o.unread = true
+		o.left()
+	}
 	return n, err
 }
 

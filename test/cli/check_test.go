@@ -78,6 +78,20 @@ func TestRunRunsCodeInTheProjectsREPL(t *testing.T) {
 	assert.Empty(t, c.stderr.String())
 }
 
+// A write into its input is answered with SIGPIPE, as one to a standard output is that
+// nobody reads: only that ends the command.
+func TestAChildThatClosesItsInputEndsNothingElse(t *testing.T) {
+	const closer = "#!/bin/sh\nread l\necho '{\"ok\":true}'\nhead -c 1 >/dev/null\nexec <&-\nexec sleep 600\n"
+	dir := write(t, map[string]string{"x.mark": "", "repl": closer})
+	require.NoError(t, os.Chmod(filepath.Join(dir, "repl"), 0o755))
+	profile := "[languages.x]\nmarkers = [\"x.mark\"]\nextensions = [\".x\"]\nrepl.command = \"" + filepath.Join(dir, "repl") + "\"\nrepl.protocol = \"jsonl\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(profile), 0o644))
+	c := hearth(t, dir, nil, "--config", filepath.Join(dir, "c.toml"), "run", "--language", "x")
+	c.Stdin = strings.NewReader(strings.Repeat("1", 1<<20)) // more than fits into a pipe
+	assert.Equal(t, 3, c.run(t))
+	assert.Regexp(t, `^hearth: execution outcome unknown; .* REPL process closed stdin while writing`, c.stderr.String())
+}
+
 func TestAMissingServerIsNamedWithTheWayToGetIt(t *testing.T) {
 	dir := write(t, map[string]string{"go.mod": goMod, "good.go": goodGo})
 	c := hearth(t, dir, []string{"PATH=" + t.TempDir()}, "check", "good.go")
