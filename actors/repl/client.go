@@ -96,13 +96,27 @@ func (c *Client) exchange(ctx context.Context, request []byte, frame framing) ([
 	}
 	defer release()
 	if _, err := c.in.Write(request); err != nil {
-		return nil, c.fail(true, writeFailure(ctx, err))
+		return nil, c.fail(true, cmp.Or(c.unasked(ctx), writeFailure(ctx, err)))
 	}
 	reply, err := c.read(ctx, frame)
 	if err != nil {
 		return nil, c.fail(true, err)
 	}
 	return reply, nil
+}
+
+// unasked is for a child that took no request: what it has said instead, which is mostly
+// why it exited, and nil where it has said nothing.
+func (c *Client) unasked(ctx context.Context) error {
+	if ctx.Err() != nil || c.out.SetReadDeadline(time.Now().Add(exitWait)) != nil {
+		return nil
+	}
+	var said [tailLength]byte
+	n, _ := c.out.Read(said[:]) // its end is what the failed write says already
+	if n == 0 {
+		return nil
+	}
+	return protocolErrorf("REPL wrote to standard output and took no request. Tail: %s", tail(said[:n]))
 }
 
 func (c *Client) read(ctx context.Context, frame framing) ([]byte, error) {

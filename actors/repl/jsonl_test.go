@@ -84,3 +84,14 @@ func TestJSONLWarmupRunsItsCode(t *testing.T) {
 	require.NoError(t, NewJSONL("").Warmup(t.Context(), s.client))
 	require.EqualError(t, NewJSONL("import numpy").Warmup(t.Context(), s.client), "warm-up failed: ModuleNotFoundError: numpy")
 }
+
+func TestWhatAChildSaysThatTakesNoRequestIsTold(t *testing.T) {
+	s := newStandin(t)
+	_, err := io.WriteString(s.stdout, "error: no such toolchain\n")
+	require.NoError(t, err)
+	require.NoError(t, s.stdin.Close())
+	_, err = run(t.Context(), s, "x")
+	requireSent(t, true, err)
+	require.ErrorIs(t, err, ErrProtocol)
+	require.ErrorContains(t, err, "error: no such toolchain")
+}
