@@ -78,7 +78,7 @@ func (c *connection) watchBuild(ctx context.Context, params wire.BuildParams, re
 	if err != nil {
 		return err
 	}
-	if err := c.send(line); err != nil {
+	if err := c.send(ctx, line); err != nil {
 		return err
 	}
 	gone, late := ctx.Done(), (<-chan time.Time)(nil)
@@ -91,7 +91,7 @@ func (c *connection) watchBuild(ctx context.Context, params wire.BuildParams, re
 		case <-c.done:
 			return c.lost(answer, report)
 		case <-gone:
-			c.cancel(id)
+			go c.cancel(id)
 			gone, late = nil, time.After(buildEndTimeout)
 		case <-late:
 			return messages.Errorf(messages.KindOutcomeUnknown, "the daemon did not say in time that the build has ended: %w", context.Cause(ctx))

@@ -27,7 +27,7 @@ var errNotSent = errors.New("not sent")
 // connection is one kept connection to a daemon.
 type connection struct {
 	conn    *net.UnixConn
-	writing sync.Mutex
+	writing chan struct{} // capacity one: held by whoever writes
 	done    chan struct{} // closed once it has ended
 
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type connection struct {
 
 // open takes over a connection.
 func open(conn *net.UnixConn) *connection {
-	c := &connection{conn: conn, done: make(chan struct{}), pending: make(map[uint64]chan wire.Reply)}
+	c := &connection{conn: conn, writing: make(chan struct{}, 1), done: make(chan struct{}), pending: make(map[uint64]chan wire.Reply)}
 	go c.read()
 	return c
 }
@@ -168,7 +168,7 @@ func (c *connection) call(ctx context.Context, method string, params, result any
 	if err != nil {
 		return err
 	}
-	if err := c.send(line); err != nil {
+	if err := c.send(ctx, line); err != nil {
 		return err
 	}
 	select {
@@ -199,7 +199,7 @@ func (c *connection) giveUp(ctx context.Context, began time.Time, id uint64, ans
 	if late {
 		grace = deadlineGrace
 	}
-	c.cancel(id)
+	go c.cancel(id) // where the daemon takes nothing it waits longer than its caller may
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -220,7 +220,7 @@ func (c *connection) cancel(id uint64) {
 	if line, err := wire.Notification(wire.MethodCancel, struct {
 		ID uint64 `json:"id"`
 	}{id}); err == nil {
-		_ = c.send(line) // where it can't be sent the connection has ended, and so has the request
+		_ = c.send(context.Background(), line) // where it can't be sent the connection has ended, and so has the request
 	}
 }
 
@@ -234,12 +234,25 @@ func accept(reply wire.Reply, result any) error {
 	return nil
 }
 
-// send writes one message. One that was written in part ends the connection.
-func (c *connection) send(line []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+// send writes one message. One that was written in part ends the connection: so does a
+// caller's end, a moment later, where the daemon has stopped to read amid its message.
+func (c *connection) send(ctx context.Context, line []byte) error {
+	select {
+	case c.writing <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-c.writing }()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+	cut := make(chan struct{})
+	callOff := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		_ = c.conn.SetWriteDeadline(time.Now().Add(deadlineGrace))
+	})
 	n, err := c.conn.Write(line)
+	if !callOff() {
+		<-cut // else it would cut the next one short
+	}
 	if err == nil {
 		return nil
 	}

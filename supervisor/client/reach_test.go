@@ -3,9 +3,12 @@ package client_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,4 +104,36 @@ func TestACallerWhoseTimeEndsWhileItConnectsIsToldThatAndNoMore(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, cancel)
 	_, err = c.RunCode(ctx, messages.Snippet{Project: "/p"})
 	assert.Equal(t, context.Canceled, err)
+}
+
+// A daemon that is stopped, or that swaps, takes nothing. Who waits for it, or behind
+// somebody who does, has its time all the same.
+func TestADaemonThatReadsNothingKeepsNobodyBeyondItsTime(t *testing.T) {
+	release, stuck := make(chan struct{}), make(chan struct{}, 1)
+	i := impersonate(t, func(wire.Request, io.ReadWriteCloser) {
+		select {
+		case stuck <- struct{}{}:
+		default:
+		}
+		<-release
+	})
+	defer close(release)
+	c := i.client()
+	var work sync.WaitGroup
+	defer work.Wait()
+	call := func(ctx context.Context, code string) {
+		work.Go(func() {
+			began := time.Now()
+			_, err := c.RunCode(ctx, messages.Snippet{Project: "/p", Code: code})
+			assert.Error(t, err)
+			assert.Less(t, time.Since(began), 15*time.Second, "%d bytes: %v", len(code), err)
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	call(ctx, "") // it is sent, and its cancel waits behind the next
+	<-stuck
+	call(ctx, strings.Repeat("x", 8<<20))
+	call(ctx, "x")
+	work.Wait()
 }
