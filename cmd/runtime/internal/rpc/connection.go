@@ -231,11 +231,17 @@ func (t *timing) stop(at time.Time) {
 }
 
 // Read reads from the connection. A message that is whole in its first bytes, as most
-// are, costs no deadline.
+// are, costs no deadline. What was sent before the reader was to give up is read, however
+// late a busy machine lets it come to that.
 func (t *timing) Read(p []byte) (int, error) {
 	n, err := t.conn.Read(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.stopped && errors.Is(err, os.ErrDeadlineExceeded) && ready(t.conn) {
+		_ = t.conn.SetReadDeadline(time.Now().Add(atOnce))
+		n, err = t.conn.Read(p)
+		_ = t.conn.SetReadDeadline(past)
+	}
 	if n > 0 && !t.armed && !t.stopped && bytes.IndexByte(p[:n], '\n') < 0 {
 		t.armed = true
 		_ = t.conn.SetReadDeadline(time.Now().Add(t.limit))

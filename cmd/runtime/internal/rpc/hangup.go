@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +16,7 @@ func (c *connection) awaitHangup() {
 		return // it is closed, or nothing was begun
 	}
 	c.timing.stop(time.Time{})
-	c.flight.whenIdle(func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
+	c.flight.whenIdle(func() { _ = c.conn.SetReadDeadline(past) })
 	// The callback's false makes the runtime wait for the next event on the descriptor:
 	// a hang-up is one, without a byte to read.
 	if raw.Read(func(fd uintptr) bool { return hungUp(int(fd)) }) == nil {
@@ -24,8 +25,30 @@ func (c *connection) awaitHangup() {
 }
 
 // hungUp tells whether the peer has closed both halves.
-func hungUp(fd int) bool {
-	asked := []unix.PollFd{{Fd: int32(fd)}}
-	n, err := unix.Poll(asked, 0)
-	return err == nil && n == 1 && asked[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+func hungUp(fd int) bool { return polled(fd, 0)&(unix.POLLHUP|unix.POLLERR) != 0 }
+
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// atOnce bounds what doesn't wait, since it is ready.
+const atOnce = time.Second
+
+// ready tells whether there is something to read, or to accept, behind a deadline that is
+// over: with one, nothing is tried any more.
+func ready(conn syscall.Conn) (is bool) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false // it is closed
+	}
+	err = raw.Control(func(fd uintptr) { is = polled(int(fd), unix.POLLIN) != 0 })
+	return is && err == nil
+}
+
+// polled gives what is so of a descriptor now.
+func polled(fd int, events int16) int16 {
+	asked := []unix.PollFd{{Fd: int32(fd), Events: events}}
+	if n, err := unix.Poll(asked, 0); err != nil || n != 1 {
+		return 0
+	}
+	return asked[0].Revents
 }

@@ -108,7 +108,7 @@ func (s *Server) Serve(listener *net.UnixListener) {
 func (s *Server) accept(listener *net.UnixListener) {
 	pause := time.Duration(0)
 	for {
-		conn, err := listener.AcceptUnix()
+		conn, err := next(listener)
 		switch {
 		case err == nil:
 			serve := s.admit(conn)
@@ -124,6 +124,18 @@ func (s *Server) accept(listener *net.UnixListener) {
 			time.Sleep(pause)
 		}
 	}
+}
+
+// next accepts a connection. What waits in the queue when the server closes is taken,
+// however late a busy machine lets it come to that.
+func next(listener *net.UnixListener) (*net.UnixConn, error) {
+	conn, err := listener.AcceptUnix()
+	if errors.Is(err, os.ErrDeadlineExceeded) && ready(listener) {
+		_ = listener.SetDeadline(time.Now().Add(atOnce))
+		conn, err = listener.AcceptUnix()
+		_ = listener.SetDeadline(past)
+	}
+	return conn, err
 }
 
 // admit counts a connection in, and gives what is to be done with it: serve or refuse.
