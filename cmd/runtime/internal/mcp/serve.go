@@ -30,8 +30,9 @@ const (
 	// lastCalls is how long calls may go on once the input has ended: a program that
 	// writes its requests and closes the pipe gets its answers.
 	lastCalls = time.Second
-	// lastCallsBegin is how soon after the end of the input its last call is under way.
-	lastCallsBegin = 50 * time.Millisecond
+	// lastCallsBegin is for what came before that and isn't a tool at work: a busy
+	// machine has yet to come to it.
+	lastCallsBegin = 10 * time.Second
 	lastCallsPoll  = 5 * time.Millisecond
 	// leave bounds the rest: nothing that hangs keeps the adapter alive. Clients that
 	// die leave hundreds behind otherwise.
@@ -42,8 +43,11 @@ const (
 type adapter struct {
 	runtime Runtime
 	input   io.Reader
+	atEnd   atomic.Bool  // of the input
+	asked   atomic.Int32 // requests without an answer
 	calls   atomic.Int32 // tools at work
 	ended   chan struct{}
+	over    <-chan struct{} // nobody waits for answers any more
 }
 
 // Serve serves one client until its input ends, which is no error, or until ctx does.
@@ -56,9 +60,10 @@ func Serve(ctx context.Context, runtime Runtime, version string, input io.Reader
 	a.addTools(server)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	a.over = ctx.Done()
 	done := make(chan error, 1)
 	go func() {
-		done <- server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a), Writer: keptOpen{output}, MaxLineLength: wire.MaxFrame})
+		done <- server.Run(ctx, counted{a, &sdk.IOTransport{Reader: io.NopCloser(a), Writer: keptOpen{output}, MaxLineLength: wire.MaxFrame}})
 	}()
 	select {
 	case err := <-done:
@@ -88,19 +93,6 @@ func (a *adapter) verdict(ctx context.Context, err error) error {
 		return nil
 	}
 	return messages.Errorf(messages.KindProtocol, "the session ended: %w", err)
-}
-
-// Read reads the input. It tells the session of its end only when the calls that came
-// before have had a moment to finish, since the session cancels them then.
-func (a *adapter) Read(p []byte) (int, error) {
-	n, err := a.input.Read(p)
-	if err != nil {
-		for began := time.Now(); time.Since(began) < lastCallsBegin || a.calls.Load() > 0 && time.Since(began) < lastCalls; {
-			time.Sleep(lastCallsPoll)
-		}
-		close(a.ended)
-	}
-	return n, err
 }
 
 // keptOpen is the output, which belongs to the caller.
