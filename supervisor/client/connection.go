@@ -85,17 +85,17 @@ func parse(line []byte) (wire.Reply, error) {
 }
 
 // vanished tells whether a call failed since the daemon ended before it had taken the
-// request, and gives the error otherwise. What the daemon said counts, however soon the
+// request, and gives the reason. What the daemon said counts, however soon the
 // connection ended behind it.
-func (c *connection) vanished(err error) (error, bool) {
+func (c *connection) vanished(err error) (bool, error) {
 	if errors.Is(err, errNotSent) {
 		err = c.why // it has ended
 	}
 	if !c.ended() || err != c.why {
-		return err, false
+		return false, err
 	}
 	kind := messages.KindOf(err)
-	return err, kind != messages.KindBusy && kind != messages.KindProtocol
+	return kind != messages.KindBusy && kind != messages.KindProtocol, err
 }
 
 // listen names who hears of notifications, before anything is asked that brings some.

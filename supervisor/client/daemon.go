@@ -67,7 +67,7 @@ func reach(ctx context.Context, socket string) (*connection, wire.Ping, error) {
 	if err == nil {
 		return c, ping, nil
 	}
-	err, vanished := c.vanished(err)
+	vanished, err := c.vanished(err)
 	c.end(nil)
 	switch {
 	case vanished: // between our connect and our ping, which may be asked again
