@@ -65,6 +65,7 @@ type Launched struct {
 	Tree     TreeID
 	Identity procscan.Identity
 	Mark     procscan.Mark
+	Began    time.Time // when it was to be started: it may have run a while, and be over
 	Pipes    Pipes
 	Child    procscan.Child
 }

@@ -17,6 +17,19 @@ import (
 	"github.com/seed-f6977891/hearth/test/actortest"
 )
 
+func TestBuildsTimeBeginsWithItsStartHoweverLateThatIsHeard(t *testing.T) {
+	bubble(t, "heard late", func(t *testing.T, r *rig) {
+		r.op.Build.Limit = 10 * time.Second
+		r.launching()
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now().Add(-4 * time.Second)})
+		time.Sleep(6 * time.Second)
+		r.expectSweep()
+		outcome := r.reaped(procscan.Status{})
+		assert.Equal(t, 10.0, outcome.Report.Duration)
+		assert.Equal(t, 10.0, outcome.Report.Breaches[0].Elapsed)
+	})
+}
+
 func TestBuildThatEndsGivesItsOwnExitCodeOnceItsTreeIsGone(t *testing.T) {
 	for name, status := range map[string]procscan.Status{"exit": {Code: 3}, "signal": {Code: -1, Signal: syscall.SIGSEGV}} {
 		bubble(t, name, func(t *testing.T, r *rig) {
@@ -76,7 +89,7 @@ func TestCallerWhoLeavesEndsTheBuild(t *testing.T) {
 		r.launching()
 		r.cancel(context.Canceled)
 		r.expectSweep()
-		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now()})
 		r.Supervisor.ExpectNothing(t)
 		assert.Equal(t, messages.KindCancelled, messages.KindOf(r.reaped(procscan.Status{}).Err))
 	})
@@ -121,7 +134,7 @@ func TestInterruptedBuildGetsTheSignalAndTimeToTidyUp(t *testing.T) {
 		r.launching()
 		r.cancel(interrupted)
 		r.Supervisor.ExpectNothing(t)
-		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now()})
 		r.Supervisor.ExpectExactly(t, messages.SignalTree{Tree: r.tree, Signal: os.Interrupt})
 		time.Sleep(grace)
 		r.expectSweep()
@@ -149,7 +162,7 @@ func TestBuildAtATerminalIsNotLeftStopped(t *testing.T) {
 			r.op.Build.Stdio = stdio
 			r.sees(stopped, nothing)
 			r.launching()
-			r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Identity: leader})
+			r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now(), Identity: leader})
 			if stdio != nil {
 				r.Supervisor.ExpectExactly(t, messages.SignalTree{Tree: r.tree, Signal: procscan.Continue})
 			}
@@ -194,7 +207,7 @@ func TestFailedWatcherAnswersThatTheBuildMayHaveRun(t *testing.T) {
 	bubble(t, "panic", func(t *testing.T, r *rig) {
 		r.sees(func() (procscan.Look, error) { return procscan.Look{Members: []procscan.Member{{}}}, nil })
 		r.launching()
-		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now()})
 		synctest.Wait()
 		require.Len(t, r.op.Reply.Answer(), 1)
 		assert.Equal(t, messages.KindOutcomeUnknown, messages.KindOf((<-r.op.Reply.Answer()).Err))

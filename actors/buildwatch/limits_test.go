@@ -40,7 +40,7 @@ func TestCallerIsToldWhenTheEndTakesTooLong(t *testing.T) {
 	bubble(t, "for a reason of its own", func(t *testing.T, r *rig) {
 		r.sees(failing(syscall.EIO))
 		r.launching()
-		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+		r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now()})
 		time.Sleep(2*grace + patience)
 		assert.ErrorIs(t, (<-r.op.Reply.Answer()).Value.Err, syscall.EIO, "the first reason counts")
 		r.handle.Send(messages.LeaderReaped{Tree: r.tree})

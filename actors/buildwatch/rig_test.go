@@ -118,7 +118,7 @@ func (r *rig) launching() {
 // watching brings it to Watching, where it has looked once.
 func (r *rig) watching() {
 	r.launching()
-	r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark})
+	r.handle.Send(messages.Launched{Tree: r.tree, Mark: mark, Began: time.Now()})
 	r.expectState("watching")
 	r.Supervisor.ExpectNothing(r.t)
 }

@@ -35,14 +35,14 @@ func (w *BuildWatch) onTree(msg any) {
 
 func (w *BuildWatch) onLaunched(msg messages.Launched) {
 	w.closeOutput()
-	w.launched, w.mark, w.leader = time.Now(), msg.Mark, msg.Identity
+	w.launched, w.mark, w.leader = msg.Began, msg.Mark, msg.Identity
 	if !w.machine.In(launching) {
 		w.passOn() // it is being ended, and may run for a moment
 		return
 	}
 	w.machine.Become(watching)
 	if limit := w.cfg.Op.Build.Limit; limit > 0 {
-		w.machine.After(limit, limitOver{})
+		w.machine.After(limit-time.Since(w.launched), limitOver{})
 	}
 	w.look()
 }

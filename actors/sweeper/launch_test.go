@@ -20,10 +20,12 @@ import (
 
 func TestLaunchTellsOwnerAndSupervisorAndOnlyTheSupervisorGetsTheChild(t *testing.T) {
 	bubble(t, "launch", func(t *testing.T, b *bench) {
+		began := time.Now()
 		b.launch(messages.Start{})
 		toOwner := actortest.Next[messages.Launched](t, b.owner)
 		toSupervisor := actortest.Next[messages.Launched](t, b.Parent)
 		assert.Nil(t, toOwner.Child)
+		assert.Equal(t, began, toOwner.Began)
 		assert.NotNil(t, toOwner.Pipes.Stdin)
 		require.NotNil(t, toSupervisor.Child)
 		assert.Equal(t, toSupervisor.Child.Identity(), toOwner.Identity)

@@ -41,7 +41,7 @@ func (s *Sweeper) onLaunchFailed(err error) {
 }
 
 func (s *Sweeper) tellLaunched() {
-	msg := messages.Launched{Tree: s.cfg.Tree, Identity: s.child.Identity(), Mark: s.cfg.Mark, Pipes: messages.Pipes{
+	msg := messages.Launched{Tree: s.cfg.Tree, Identity: s.child.Identity(), Mark: s.cfg.Mark, Began: s.started, Pipes: messages.Pipes{
 		Stdin: s.child.Stdin(), Stdout: s.child.Stdout(), Stderr: s.child.Stderr()}}
 	s.self.Event(messages.EventLaunched, s.cfg.Key, fmt.Sprintf("%s %d", s.cfg.Role, msg.Identity.PID))
 	s.self.Send(s.cfg.Owner, msg)
