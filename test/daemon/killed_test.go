@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/play"
@@ -38,6 +39,17 @@ func (h *home) trees() (files []string) {
 	files, err := filepath.Glob(filepath.Join(h.dir, "trees", "*"))
 	assert.NoError(h.t, err)
 	return files
+}
+
+// kill ends a process as the kernel does when memory runs out, and waits until its last
+// thread is gone: until then a daemon's socket is open and its files are locked.
+func kill(t testing.TB, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.True(t, standins.Until(bound, func() bool {
+		_, err := procscan.Read(pid)
+		return procscan.IsGone(err)
+	}))
 }
 
 // killBoth kills the guard before it can do anything, and the daemon.

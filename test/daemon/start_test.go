@@ -15,20 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/test/standins"
 )
-
-// kill ends a process as the kernel does when memory runs out, and waits until its last
-// thread is gone: until then a daemon's socket is open and its files are locked.
-func kill(t testing.TB, pid int) {
-	t.Helper()
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.True(t, standins.Until(bound, func() bool {
-		_, err := procscan.Read(pid)
-		return procscan.IsGone(err)
-	}))
-}
 
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
