@@ -94,7 +94,7 @@ func TestServerThatDiesIsToldToEverybodyWhoWaitsForIt(t *testing.T) {
 		time.Sleep(lsp.ExitWait - 1)
 		all.asking.pending(t)
 		b.Parent.ExpectNothing(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		b.expectBroken(all, died)
 		b.expectSweep()
 	})
