@@ -57,7 +57,8 @@ const (
 //	Launching    | LaunchLate              | StartFailed -> Entry                                 | Sweeping
 //	Launching    | Close, Abort            | Sweep, which the Sweeper remembers                   | Sweeping
 //	Initializing | initialized(ok)         | Ready -> Entry                                       | Ready
-//	Initializing | initialized(err), LeaderDown, down | StartFailed with the reason; Sweep        | Sweeping
+//	Initializing, Ready | down, LeaderDown | note the cause; wait for the other                   | same
+//	Initializing | initialized(err), the end is known | StartFailed with the reason; Sweep        | Sweeping
 //	Initializing | Close, Abort            | Sweep                                                | Sweeping
 //	Ready        | Operation               | a slot and its document free: Go(flush, read), else queue | Ready
 //	Ready        | Hover of what the server has open | as above, Go(read, and ask if it is unchanged) | Ready
@@ -69,14 +70,14 @@ const (
 //	Ready        | opDone(stale imports, or refused for another text) | back into the queue | Ready
 //	Ready        | opDone(out of time), overdue | reply; Settled at once, or once it is judged; next | Ready
 //	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
-//	Ready        | probed(silent), down, opDone(protocol, I/O), LeaderDown | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
+//	Ready        | probed(silent), down, opDone(protocol), the end is known | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
 //	Ready        | expired(queued)         | refuse                                               | Ready
 //	Ready        | expireDocs, docsClosed  | Go(didClose)                                         | Ready
 //	Ready        | Close                   | Go(shutdown, exit)                                   | ShuttingDown
 //	Ready        | Abort                   | cancel; reply Aborted to all, Settled; Sweep         | Sweeping
 //	ShuttingDown | shutdownDone            | wait for the exit                                    | ShuttingDown
 //	ShuttingDown | LeaderDown, exit grace over, Abort | Sweep                                     | Sweeping
-//	any before Sweeping | LeaderReaped     | as LeaderDown (Launching: StartFailed), without Sweep; Go(wire.Close) | Sweeping
+//	any before Sweeping | LeaderReaped     | as when the end is known (Launching: StartFailed), without Sweep; Go(wire.Close) | Sweeping
 //	any but Ready | Operation              | Settled Returned                                     | same
 //	ShuttingDown, Sweeping | a worker's answer | count it in                                      | same
 //	Sweeping     | SweepFailed             | publish what remains                                 | Sweeping
@@ -86,10 +87,11 @@ const (
 //	ShuttingDown | Close                   | join                                                 | ShuttingDown
 //	Sweeping, Closed | Close, Abort        | join                                                 | same
 //
-// A session whose server's output has ended (down), or whose leader has exited, waits
-// exitWait for the other of the two, begins nothing new meanwhile, and then goes on as
-// the table says: the exit status tells more than a closed pipe, and what the server had
-// said before it exited reaches those who wait for it. Of a wrapper the other need not
+// A session whose server's output has ended (down; an opDone tells it, too), or whose
+// leader has exited, begins nothing new. Its end is known when the other of the two is,
+// and everybody has the answer that was in the pipe, or when exitWait is over: the exit
+// status tells more than a closed pipe, and what the server had said before it exited
+// reaches those who wait for it. What ended the connection from this side is known at once. Of a wrapper the other need not
 // come: its output can end without any exit, and others may hold it open after that.
 type Session struct {
 	cfg      SessionConfig
@@ -257,7 +259,7 @@ func (s *Session) onInitialized(err error) {
 	case !s.machine.In(initializing):
 	case err != nil:
 		s.breakdown(err)
-	case s.cause != nil: // it answered and then closed its output: it only waits for its exit status
+	case s.cause != nil: // it answered, and has ended since: it only waits for the rest to be known
 	default:
 		s.server = s.client.Server()
 		if !s.client.TakesChanges() {

@@ -49,7 +49,7 @@ type Config struct {
 //	Sweeping  | sweepDone(ok)                | ReapLeader -> itself                                         | Reaping
 //	Reaping   | ReapLeader                   | reap                                                         | Reaping
 //	Reaping   | reaped, and the last worker in | LeaderReaped -> owner, Supervisor; retract                 | Reaped
-//	Reaping   | reaped(err)                  | RetrySweep after a back-off                                  | Backoff
+//	Reaping   | reaped(err)                  | SweepFailed -> owner; RetrySweep after a back-off            | Backoff
 //	any       | leaderExited                 | note the status                                              | same
 //	any       | Sweep                        | join                                                         | same
 //	Watching  | SignalTree                   | signal the leader's group                                    | Watching
