@@ -3,7 +3,6 @@ package buildwatch
 import (
 	"context"
 	"io"
-	"os"
 	"time"
 
 	"github.com/seed-f6977891/hearth/actors"
@@ -67,7 +66,6 @@ type BuildWatch struct {
 	status   procscan.Status
 	breaches []messages.Breach
 	err      error          // why it is ended, where that is neither a limit nor its own end
-	signal   os.Signal      // that interrupted it
 	tail     *procscan.Ring // of its output, where that is ours
 }
 

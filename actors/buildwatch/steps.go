@@ -105,8 +105,8 @@ func (w *BuildWatch) tell(over []messages.Breach) {
 // build that runs already, without our having heard so, gets it when we do.
 func (w *BuildWatch) onCancelled() {
 	cause := context.Cause(w.cfg.Op.Ctx)
-	if interrupt := (*messages.Interrupt)(nil); errors.As(cause, &interrupt) && w.machine.In(launching, watching) {
-		w.err, w.signal = cause, interrupt.Signal
+	if errors.As(cause, new(*messages.Interrupt)) && w.machine.In(launching, watching) {
+		w.err = cause
 		if w.machine.In(watching) {
 			w.passOn()
 		}
@@ -117,10 +117,10 @@ func (w *BuildWatch) onCancelled() {
 	w.fail(messages.Errorf(messages.KindOf(cause), "the build was ended since its caller left: %w", cause))
 }
 
-// passOn gives the build the signal that interrupted it.
+// passOn gives the build the signal that interrupted it, if one has.
 func (w *BuildWatch) passOn() {
-	if w.signal != nil {
-		w.self.TellSupervisor(messages.SignalTree{Tree: w.tree, Signal: w.signal})
+	if interrupt := (*messages.Interrupt)(nil); errors.As(w.err, &interrupt) {
+		w.self.TellSupervisor(messages.SignalTree{Tree: w.tree, Signal: interrupt.Signal})
 	}
 }
 
