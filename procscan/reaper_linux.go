@@ -268,7 +268,8 @@ func (r *Reaper) endOnce(asked, spared map[Identity]bool, signals []os.Signal) (
 		if !asked[info.Identity] {
 			asked[info.Identity] = true
 			err := signalOne(info.Identity, signals)
-			if spared[info.Identity] = isUnreadable(err); err != nil && !isUnreadable(err) {
+			spared[info.Identity] = isUnreadable(err)
+			if err != nil && !spared[info.Identity] {
 				return 0, err
 			}
 		}

@@ -12,11 +12,11 @@ func (d *Documents[K]) Has(path string) bool {
 // Found would give a call that reads this text, where that sends nothing. Such a call
 // goes through Free, Enter, Confirmed, Leave. With any other text it goes on as all do.
 func (d *Documents[K]) Known(c Claim) (plan Plan, sum [sha256.Size]byte, ok bool) {
-	if !d.Has(c.Path) || c.Diagnoses || c.Reopen != 0 || d.anyDirty() {
+	doc := d.docs[c.Path]
+	if !d.Has(c.Path) || doc.crashed || c.Diagnoses || c.Reopen != 0 || d.anyDirty() {
 		return Plan{}, sum, false
 	}
-	doc := d.docs[c.Path]
-	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, !doc.crashed
+	return Plan{Path: c.Path, LanguageID: c.LanguageID, Version: doc.version}, doc.sum, true
 }
 
 // Crashed takes in that what the server ran for a version of a document is gone. It runs
