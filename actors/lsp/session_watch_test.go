@@ -89,6 +89,13 @@ func TestServerThatAsksForItIsToldOfChangedFiles(t *testing.T) {
 	}, watched(n))
 }
 
+// readyAndWatching brings the Session to Ready, with a server that asked to hear of files.
+func (b *bench) readyAndWatching() {
+	b.ready()
+	b.wire.Watch("**/*.go")
+	synctest.Wait()
+}
+
 // askedForFindings makes the server one that is asked for its findings, and has none.
 func (b *bench) askedForFindings() {
 	b.wire.On("initialize", fakes.Answer{Result: json.RawMessage(`{"capabilities":{"textDocumentSync":1,"hoverProvider":true,"workspaceSymbolProvider":true,"diagnosticProvider":{}}}`)})
@@ -104,9 +111,7 @@ func TestAskedServerHearsOfAnOpenFilesMakingBeforeItIsAskedAboutAnother(t *testi
 		n := newNotifier()
 		bubble(t, method, func(t *testing.T, b *bench) {
 			b.askedForFindings()
-			b.ready()
-			b.wire.Watch("**/*.go")
-			synctest.Wait()
+			b.readyAndWatching()
 			made := b.write("a.go", "x")
 			opened := b.hover(made)
 			time.Sleep(time.Second) // the kernel tells of no flush
@@ -128,9 +133,7 @@ func TestAskedServerHearsOfAnOpenFilesMakingBeforeItIsAskedAboutAnother(t *testi
 func TestServerHearsOfAFilesMakingBeforeThatIsOpened(t *testing.T) {
 	n := newNotifier()
 	bubble(t, "hover", func(t *testing.T, b *bench) {
-		b.ready()
-		b.wire.Watch("**/*.go")
-		synctest.Wait()
+		b.readyAndWatching()
 		path := b.write("a.go", "x")
 		b.wire.Take()
 		hover := b.hover(path)
@@ -152,9 +155,7 @@ func TestChangeThatIsToldWhileTheFileIsReadIsNotTakenForPartOfTheText(t *testing
 	for name, ask := range asks {
 		n := newNotifier()
 		bubble(t, name, func(t *testing.T, b *bench) {
-			b.ready()
-			b.wire.Watch("**/*.go")
-			synctest.Wait()
+			b.readyAndWatching()
 			path := b.write("a.go", "old")
 			first := b.diagnose(path)
 			time.Sleep(time.Second) // the kernel tells of no flush
@@ -181,9 +182,7 @@ func TestChangeThatIsToldWhileTheFileIsReadIsNotTakenForPartOfTheText(t *testing
 // closed before any question, also by whom another call's closing holds up.
 func TestNobodyIsAnsweredByTheOldTextOfAnotherFile(t *testing.T) {
 	edited := func(t *testing.T, b *bench, n *notifier) (names []string) {
-		b.ready()
-		b.wire.Watch("**/*.go")
-		synctest.Wait()
+		b.readyAndWatching()
 		for _, name := range []string{"a.go", "b.go", "c.go"} {
 			names = append(names, b.write(name, "x"))
 			call := b.diagnose(names[len(names)-1])
@@ -246,9 +245,7 @@ func TestOpeningTheWatchHoldsUpNobody(t *testing.T) {
 
 func TestKernelThatTellsNothingHoldsAnAnswerUpForASecondAtMost(t *testing.T) {
 	bubble(t, "flush", func(t *testing.T, b *bench) {
-		b.ready()
-		b.wire.Watch("**/*.go")
-		synctest.Wait()
+		b.readyAndWatching()
 		began := time.Now()
 		call := b.diagnose(b.write("a.go", "x"))
 		call.pending(t)

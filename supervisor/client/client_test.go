@@ -27,7 +27,6 @@ import (
 type impostor struct {
 	t        *testing.T
 	socket   string
-	cfg      config.Config
 	listener net.Listener
 	answer   func(wire.Request, io.ReadWriteCloser)
 	requests atomic.Int32 // beside pings
@@ -37,31 +36,43 @@ type impostor struct {
 
 func impersonate(t *testing.T, answer func(wire.Request, io.ReadWriteCloser)) *impostor {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "client") // a socket's path must be short
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	i := &impostor{t: t, socket: filepath.Join(dir, "s.sock"), cfg: config.Default(), answer: answer}
-	i.listener, err = net.Listen("unix", i.socket)
-	require.NoError(t, err)
-	i.work.Go(func() {
-		for {
-			conn, err := i.listener.Accept()
-			if err != nil {
-				return
-			}
-			i.conns.Add(1)
-			i.work.Go(func() { i.serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = i.listener.Close()
-		i.work.Wait()
-	})
+	i := &impostor{t: t, answer: answer}
+	t.Cleanup(i.work.Wait)
+	i.socket, i.listener = listening(t, i.serve)
 	return i
 }
 
+// listening serves connections, side by side, until the test ends, and closes each.
+func listening(t *testing.T, serve func(net.Conn)) (socket string, listener net.Listener) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "client") // a socket's path must be short
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "s.sock")
+	listener, err = net.Listen("unix", socket)
+	require.NoError(t, err)
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() {
+				defer conn.Close()
+				serve(conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		work.Wait()
+	})
+	return socket, listener
+}
+
 func (i *impostor) serve(conn net.Conn) {
-	defer conn.Close()
+	i.conns.Add(1)
 	for lines := bufio.NewReader(conn); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -82,10 +93,7 @@ func (i *impostor) serve(conn net.Conn) {
 // client gives one of the impostor, which starts no daemon.
 func (i *impostor) client() *client.Client {
 	i.t.Helper()
-	c, err := client.New(i.cfg, client.WithSocket(i.socket), client.WithoutStart(), client.WithInstall(config.Install{Path: "/hearth"}))
-	require.NoError(i.t, err)
-	i.t.Cleanup(func() { assert.NoError(i.t, c.Close()) })
-	return c
+	return clientOf(i.t, i.socket, client.WithoutStart())
 }
 
 func TestARequestIsNeverSentTwice(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -24,24 +22,10 @@ import (
 // porter listens as something that answers one line, whatever it is, and closes.
 func porter(t *testing.T, answer func(request []byte, conn net.Conn)) (socket string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "client")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	socket = filepath.Join(dir, "s.sock")
-	listener, err := net.Listen("unix", socket)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			line, _ := bufio.NewReader(conn).ReadBytes('\n')
-			answer(line, conn)
-			_ = conn.Close()
-		}
-	}()
+	socket, _ = listening(t, func(conn net.Conn) {
+		line, _ := bufio.NewReader(conn).ReadBytes('\n')
+		answer(line, conn)
+	})
 	return socket
 }
 

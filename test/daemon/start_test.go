@@ -18,11 +18,6 @@ import (
 	"github.com/seed-f6977891/hearth/test/standins"
 )
 
-func zombie(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || strings.Contains(string(text), ") Z ")
-}
-
 // TestReportedFault11AStaleSocketAndManyStarters has a socket that a killed daemon left,
 // and ten first calls at the same moment, twenty times.
 func TestReportedFault11AStaleSocketAndManyStarters(t *testing.T) {

@@ -272,3 +272,8 @@ func (h *home) runIn(env []string, args ...string) outcome {
 	c.Env = env
 	return h.run(c)
 }
+
+func zombie(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(text), ") Z ")
+}

@@ -82,6 +82,14 @@ func (c *Child) FailGroup(errs ...error) {
 	c.machine.set(func() { c.groupErr = append(c.groupErr, errs...) })
 }
 
+// next takes the first of errs; nil: there is none.
+func next(errs *[]error) (err error) {
+	if len(*errs) > 0 {
+		err, *errs = (*errs)[0], (*errs)[1:]
+	}
+	return err
+}
+
 // Identity is the leader's.
 func (c *Child) Identity() procscan.Identity { return c.identity() }
 
@@ -103,10 +111,7 @@ func (c *Child) CloseStdin() error { return c.stdin.Close() }
 // Exited waits for the leader's end.
 func (c *Child) Exited(ctx context.Context) (procscan.Status, error) {
 	c.mu.Lock()
-	var err error
-	if len(c.exitErrs) > 0 {
-		err, c.exitErrs = c.exitErrs[0], c.exitErrs[1:]
-	}
+	err := next(&c.exitErrs)
 	c.mu.Unlock()
 	if err != nil {
 		return procscan.Status{}, err
@@ -145,9 +150,7 @@ func (c *Child) SignalGroup(sig os.Signal) error {
 func (c *Child) GroupAlive(context.Context) (bool, error) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
-	if len(c.groupErr) > 0 {
-		err := c.groupErr[0]
-		c.groupErr = c.groupErr[1:]
+	if err := next(&c.groupErr); err != nil {
 		return false, err
 	}
 	for _, p := range append([]*Process{c.Process}, c.group...) {
@@ -179,10 +182,7 @@ func (c *Child) Cage() procscan.Cage { return nil }
 func (c *Child) Reap(ctx context.Context) (procscan.Status, error) {
 	c.mu.Lock()
 	c.stage = procscan.Reaping
-	var err error
-	if len(c.reapErrs) > 0 {
-		err, c.reapErrs = c.reapErrs[0], c.reapErrs[1:]
-	}
+	err := next(&c.reapErrs)
 	gate := c.reapGate
 	c.mu.Unlock()
 	if gate != nil {

@@ -219,13 +219,9 @@ func (t table) Scan(_ context.Context, mark procscan.Mark) (procscan.Scan, error
 	m := t.machine
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.scanErrs) > 0 {
-		err := m.scanErrs[0]
-		m.scanErrs = m.scanErrs[1:]
-		if err != nil {
-			m.note("scan failed")
-			return procscan.Scan{}, err
-		}
+	if err := next(&m.scanErrs); err != nil {
+		m.note("scan failed")
+		return procscan.Scan{}, err
 	}
 	scan := procscan.Scan{Began: uint64(m.nextPID) + 1}
 	for _, p := range m.processes {
