@@ -268,8 +268,7 @@ func (r *Reaper) endOnce(asked, spared map[Identity]bool, signals []os.Signal) (
 		if !asked[info.Identity] {
 			asked[info.Identity] = true
 			err := signalOne(info.Identity, signals)
-			spared[info.Identity] = isUnreadable(err)
-			if err != nil && !spared[info.Identity] {
+			if spared[info.Identity] = isUnreadable(err); err != nil && !isUnreadable(err) {
 				return 0, err
 			}
 		}
