@@ -192,7 +192,8 @@ func TestAFullDiskTakesNothingDown(t *testing.T) {
 		t.Skipf("no file system can be mounted here: %s", out)
 	}
 	t.Cleanup(func() { assert.NoError(t, exec.Command("umount", "-l", h.dir).Run()) })
-	pid := h.start().PID
+	h.start()
+	pid := h.status().PID // it answers a ping before it has written its list of trees, a status after
 	full, err := os.Create(filepath.Join(h.dir, "full"))
 	require.NoError(t, err)
 	for err == nil {
