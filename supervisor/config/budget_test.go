@@ -116,3 +116,12 @@ func setCommand(c *Config, language string, commands ...Command) {
 	l.Server.Commands = commands
 	c.Languages[language] = l
 }
+
+// Sums of the longest durations used to wrap around, and passed for small ones.
+func TestADurationSoLongThatSumsOfItWrapIsRefused(t *testing.T) {
+	c := defaultsFor(GiB)
+	c.LSP.StartupTimeout = math.MaxInt64
+	refusal := refused(t, c.Validate())
+	assert.Equal(t, "lsp.startup_timeout", refusal.Setting)
+	assert.Contains(t, refusal.Want, "at most 87600h")
+}

@@ -30,6 +30,10 @@ func count(least int) rule[int] {
 	}
 }
 
+// spanMost is every setting's limit: the sum of a few such durations still is one, which
+// that of the spanMost two of time.Duration is not.
+const spanMost = 10 * 365 * 24 * time.Hour
+
 // span reads durations. Those that time something out have to be positive; where
 // zero has a meaning of its own it is named.
 func span(zero string) rule[time.Duration] {
@@ -37,12 +41,13 @@ func span(zero string) rule[time.Duration] {
 		want:   "a duration over 0 such as 90s or 30m, or a number of seconds",
 		parse:  ParseDuration,
 		format: FormatDuration,
-		ok:     func(d time.Duration) bool { return d > 0 },
+		ok:     func(d time.Duration) bool { return d > 0 && d <= spanMost },
 	}
 	if zero != "" {
-		r.want = fmt.Sprintf("a duration such as 90s or 30m, or a number of seconds; 0 = %s", zero)
-		r.ok = func(d time.Duration) bool { return d >= 0 }
+		r.want = "a duration such as 90s or 30m, or a number of seconds; 0 = " + zero
+		r.ok = func(d time.Duration) bool { return d >= 0 && d <= spanMost }
 	}
+	r.want += "; at most " + FormatDuration(spanMost)
 	return r
 }
 
