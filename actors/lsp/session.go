@@ -38,8 +38,9 @@ const (
 	// documentIdle is how long a document that nobody uses stays open.
 	documentIdle = 5 * time.Minute
 	// exitWait is how long after the end of its output a server's exit status may take
-	// to be known, and the other way round.
-	exitWait = 250 * time.Millisecond
+	// to be known, and the other way round. On a slow machine it takes a while, and one
+	// that closes its output and lives on is rare.
+	exitWait = time.Second
 	// workerGrace is how long after the end of an operation's time its own worker may
 	// take to bring the better answer (with the partial result).
 	workerGrace = 50 * time.Millisecond

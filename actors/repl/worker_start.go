@@ -12,8 +12,9 @@ import (
 )
 
 // exitWait is how long after the end of a child's output its exit status may take to
-// be known, or after its exit its last reply to be read.
-const exitWait = 250 * time.Millisecond
+// be known, or after its exit its last reply to be read. On a slow machine it takes a
+// while, and a child that closes its output and lives on is rare.
+const exitWait = time.Second
 
 // onTree handles what is told of either tree; that of another is long gone.
 func (w *Worker) onTree(msg any) {

@@ -33,8 +33,13 @@ type Process struct {
 // Begin makes this process known: it opens the journal (none for an empty path), notes the start and from now on every
 // signal. flags are the names of directives that the caller itself gives a meaning to.
 func Begin(role, journalPath string, flags ...string) *Process {
+	return begin(role, journalPath, false, flags...)
+}
+
+// begin makes the process deaf, if it is to be, before its start is noted: whoever has seen that may ask it to end.
+func begin(role, journalPath string, ignoreTerm bool, flags ...string) *Process {
 	w, err := journal.Open(journalPath, role)
-	p := &Process{Journal: w, journalPath: journalPath, known: map[string]bool{}, flags: map[string]string{}}
+	p := &Process{Journal: w, journalPath: journalPath, ignoreTerm: ignoreTerm, known: map[string]bool{}, flags: map[string]string{}}
 	if err != nil {
 		p.Misused(err)
 	}

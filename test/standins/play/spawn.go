@@ -119,10 +119,7 @@ func ChildMain() {
 	if a.Again {
 		execAnew(nil, a)
 	}
-	p := Begin(a.Kind, a.Journal)
-	if a.IgnoreTerm {
-		p.IgnoreTerm()
-	}
+	p := begin(a.Kind, a.Journal, a.IgnoreTerm)
 	if err := deeds[a.Kind](p, a); err != nil {
 		p.Misused(err)
 	}
