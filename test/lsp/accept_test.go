@@ -177,8 +177,8 @@ func (r *rig) survivesACancel(s real) {
 	}()
 	require.True(r.t, standins.Until(standins.Bound, func() bool { return r.session().Active > 0 || len(answer) > 0 }))
 	cancel()
-	if err := <-answer; err != nil { // a fast server had answered
-		assert.Equal(r.t, messages.KindCancelled, messages.KindOf(err), "%v", err)
+	if err := <-answer; err != nil { // a fast server had answered, and a slow machine may not say the reason in time
+		assert.Contains(r.t, []messages.Kind{messages.KindCancelled, messages.KindOutcomeUnknown}, messages.KindOf(err), "%v", err)
 	}
 	r.write(s.use, s.good)
 	assert.Empty(r.t, r.found(s.use))

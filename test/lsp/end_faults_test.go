@@ -46,7 +46,7 @@ func TestReportedFault07LateHoverIsNobodyElsesAnswer(t *testing.T) {
 			assert.Equal(t, messages.KindTimeout, messages.KindOf(err), "%v", err)
 		}
 		other := (turn + 1) % turns
-		text, err = ask(other, limit)
+		text, err = ask(other, standins.Bound)
 		require.NoError(t, err)
 		assert.Equal(t, fmt.Sprintf("w%d", other), text, "its own, after turn %d", turn)
 	}
@@ -90,7 +90,9 @@ func TestReportedFault40ShutdownThatIsNeverAnsweredEndsInTime(t *testing.T) {
 			order := s.order("shutdown", "exit")
 			assert.Equal(t, 1, s.received("shutdown"), "asked once, however often it is closed")
 			signals := s.Select(t, standins.Is("server", journal.Signal, ""))
-			assert.Equal(t, row.killed, len(signals) > 0, "%v", signals)
+			// One that stands still while it is asked notes nothing, as SIGKILL comes soon.
+			byItself := len(signals) == 0 && len(s.Select(t, standins.Is("server", journal.Exit, ""))) > 0
+			assert.NotEqual(t, row.killed, byItself, "%v", signals)
 			for _, signal := range signals {
 				assert.Greater(t, signal.TimeNS, order, "politely asked first")
 			}

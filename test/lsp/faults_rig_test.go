@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f6977891/hearth/test/standins/script"
 )
 
-// limit is the time of each call on a scripted server.
+// limit is the time of a call that is to have too little.
 const limit = 3 * time.Second
 
 // scripted is a rig over a Lean project whose server follows a script.
@@ -38,8 +38,7 @@ func startScripted(t testing.TB, s script.LSP, changes ...change) *scripted {
 func startScriptedAt(t testing.TB, root string, files map[string]string, s script.LSP, changes ...change) *scripted {
 	t.Helper()
 	written, bin := standins.WriteLSP(t, s), standins.Build(t)
-	own := func(cfg *supervisor.Config, l *config.Language) {
-		cfg.LSP.Timeout = limit
+	own := func(_ *supervisor.Config, l *config.Language) {
 		l.Server.Commands = []config.Command{written.Command(bin.LSP)}
 	}
 	t.Cleanup(func() { assert.Empty(t, standins.Survivors(t, written.Journal)) }) // after the runtime's end
@@ -48,6 +47,13 @@ func startScriptedAt(t testing.TB, root string, files map[string]string, s scrip
 
 // byVersion makes the first publication of a version the last.
 func byVersion(_ *supervisor.Config, l *config.Language) { l.Server.Complete = config.CompleteVersion }
+
+// hurried is a document of a call that has little time.
+func (s *scripted) hurried(name string) supervisor.Document {
+	doc := s.doc(name)
+	doc.Timeout = limit
+	return doc
+}
 
 // hover asks about the beginning of a file.
 func (s *scripted) hover(name string) (string, error) {
@@ -80,7 +86,8 @@ func (s *scripted) timesOut(began time.Time, err error) *messages.TimeoutError {
 	s.t.Helper()
 	var timeout *messages.TimeoutError
 	require.ErrorAs(s.t, err, &timeout)
-	assert.ErrorContains(s.t, err, "timed out after 3")
+	assert.Regexp(s.t, `^timed out after \d`, err.Error())
+	assert.GreaterOrEqual(s.t, timeout.After, limit)
 	assert.GreaterOrEqual(s.t, time.Since(began), limit)
 	assert.Less(s.t, time.Since(began), limit+20*time.Second, "not at the end of the caller's own time")
 	return timeout

@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/messages"
-	"github.com/seed-f6977891/hearth/supervisor"
-	"github.com/seed-f6977891/hearth/supervisor/config"
 	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/play"
@@ -111,7 +109,7 @@ func TestReportedFault21LongMessagesAreIntactUpToTheLimit(t *testing.T) {
 	s := startScripted(t, script.LSP{Rules: []script.Rule{
 		{When: "textDocument/hover", Nth: 2, Generation: 1, Do: []script.Action{script.Raw(fmt.Sprintf("Content-Length: %d\r\n\r\n{", 17*mebibyte))}},
 		script.When("textDocument/hover", script.Reply(map[string]any{"contents": map[string]string{"kind": "markdown", "value": text}})),
-	}}, func(cfg *supervisor.Config, _ *config.Language) { cfg.LSP.Timeout = time.Minute })
+	}})
 	assert.True(t, s.hovered("A.lean") == text, "9 MiB are intact")
 	_, err := s.hover("A.lean")
 	assert.Equal(t, messages.KindProtocol, messages.KindOf(err))
@@ -141,7 +139,7 @@ func TestReportedFault22ServerThatStoppedReadingHoldsUpNobodyForLonger(t *testin
 	answers := make(chan outcome, 2)
 	call := func(name string) {
 		began := time.Now()
-		_, err := s.Diagnostics(s.bounded(), s.doc(name))
+		_, err := s.Diagnostics(s.bounded(), s.hurried(name))
 		answers <- outcome{began, err}
 	}
 	go call("A.lean")
@@ -164,8 +162,7 @@ func TestReportedFault22ServerThatWritesBeforeItReadsIsReadFrom(t *testing.T) {
 	flood := script.When("initialized", script.Repeat(128,
 		script.Notify("window/logMessage", map[string]any{"type": 4, "message": strings.Repeat("x", 64<<10)})))
 	flood.Inline = true
-	s := startScripted(t, script.LSP{Rules: []script.Rule{flood}}, byVersion,
-		func(cfg *supervisor.Config, _ *config.Language) { cfg.LSP.Timeout = time.Minute })
+	s := startScripted(t, script.LSP{Rules: []script.Rule{flood}}, byVersion)
 	s.write("A.lean", script.Fill(4*mebibyte))
 	assert.Empty(t, s.texts("A.lean"))
 	assert.Len(t, s.starts(), 1)
