@@ -27,9 +27,10 @@ type round struct {
 	mark    procscan.Mark // in the environment of the host and all that it starts
 	host    *remote
 	guard   procscan.Identity
-	cage    string // the directory of the runtime's control groups
-	ordered bool   // the end was
-	fell    bool   // the victim was there to be killed
+	cage    string    // the directory of the runtime's control groups
+	ordered bool      // the end was
+	fell    bool      // the victim was there to be killed
+	died    time.Time // the runtime did
 	result  *result
 }
 
@@ -61,10 +62,9 @@ func (r *round) play() {
 	r.host.order(r.call())
 	r.awaitMoment()
 	time.Sleep(r.delay) // drawn: whatever goes on then is what is hit
-	died := time.Now()
 	r.kill()
 	if r.runtimeDies() {
-		r.afterDeath(died)
+		r.afterDeath()
 	} else {
 		r.afterClose()
 	}
@@ -166,6 +166,7 @@ func (r *round) kill() {
 }
 
 func (r *round) killHost() {
+	r.died = time.Now()
 	r.killProcess(r.host.PID, r.host.StartTicks)
 	r.host.Wait(r.t)
 }
@@ -177,7 +178,7 @@ func (r *round) killProcess(pid int, ticks uint64) {
 	r.fell = true
 	standins.Kill(r.t, standins.Event{Role: r.victim, PID: pid, StartTicks: ticks}, unix.SIGKILL)
 	if pid != r.host.PID {
-		r.result.reusers.place(r.t, pid)
+		r.result.reusers.place(r.t, pid, 100*time.Millisecond)
 	}
 }
 
@@ -216,8 +217,8 @@ func (r *round) awaitIdle() {
 
 // afterDeath is the end of a round whose runtime died: its guard ends what it left, or
 // the next start.
-func (r *round) afterDeath(died time.Time) {
-	slowest := &r.result.slowestGuard
+func (r *round) afterDeath() {
+	slowest, died := &r.result.slowestGuard, r.died
 	var next *remote
 	if alone := r.victim == runtimeAndIt || r.victim == runtimeNoGuard || r.victim == guardThenIt && r.ordered; alone {
 		slowest, died = &r.result.slowestStart, time.Now()

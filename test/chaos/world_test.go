@@ -154,13 +154,13 @@ func isNewcomer(pid int) bool {
 
 // place gives the dead process's number to a canary, as soon as it is free. It may not be
 // possible: without a namespace of our own, or when the number stays a zombie's.
-func (r *reusers) place(t *testing.T, pid int) (placed bool) {
+func (r *reusers) place(t *testing.T, pid int, bound time.Duration) (placed bool) {
 	if os.Getenv(insideVar) == "" {
 		return false
 	}
 	r.mu.Lock() // the kernel has one next number
 	defer r.mu.Unlock()
-	for deadline := time.Now().Add(100 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(bound); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
 			continue
 		}
