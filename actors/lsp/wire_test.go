@@ -137,7 +137,7 @@ func TestACallWhoseContextHasEndedSendsNothing(t *testing.T) {
 }
 
 func TestAServerThatStopsReadingHoldsNobodyPastItsOwnTime(t *testing.T) {
-	p := newPeer(t, time.Second, Answers{})
+	p := newPeer(t, 3*time.Second, Answers{})
 	down := make(chan error, 1)
 	p.Start(func(e Event) {
 		if d, ok := e.(Down); ok {
@@ -159,7 +159,7 @@ func TestAServerThatStopsReadingHoldsNobodyPastItsOwnTime(t *testing.T) {
 	_, err = p.Call(ctx, "second", nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = p.Call(context.Background(), "small", nil)
-	assert.ErrorContains(t, err, "has read nothing for 1s")
+	assert.ErrorContains(t, err, "has read nothing for 3s")
 	assert.Equal(t, err, <-down)
 }
 

@@ -166,15 +166,18 @@ func TestACrashAnswersWhatIsPendingAndTheNextChangeStartsAnew(t *testing.T) {
 	} {
 		t.Run(deed, func(t *testing.T) {
 			e := edit(t)
-			e.open(t, "A.lean", "-- fake: sleep 200ms\n\n-- fake: "+deed+"\n", "")
-			answer := e.waitForDiagnostics(t, "A.lean", 1)
+			e.open(t, "A.lean", "-- fake: sleep 5m\n", "")
+			wait := e.Send(t, "textDocument/waitForDiagnostics", map[string]any{"uri": e.uri("A.lean"), "version": 2})
+			e.await(t, "worker", journal.Received, "textDocument/waitForDiagnostics")
+			e.change(t, "A.lean", 2, "def f := 1\n\n-- fake: "+deed+"\n")
+			answer := e.Answer(t, wait)
 			require.Equal(t, want.code, answer.Error.Code)
 			require.Equal(t, "Server process for "+e.uri("A.lean")+" "+want.text, answer.Error.Message)
 			e.Await(t, func(m standins.Incoming) bool { return strings.Contains(m.Body, `"kind":2`) })
 			require.True(t, strings.HasSuffix(e.trace("A.lean"), "X"))
 			require.Equal(t, -32902, e.Call(t, "textDocument/hover", e.at("A.lean", 0, 0)).Error.Code)
-			e.change(t, "A.lean", 2, "def f := 1\n")
-			require.Nil(t, e.waitForDiagnostics(t, "A.lean", 2).Error)
+			e.change(t, "A.lean", 3, "def f := 1\n")
+			require.Nil(t, e.waitForDiagnostics(t, "A.lean", 3).Error)
 		})
 	}
 }
@@ -210,7 +213,7 @@ func TestFilesDoNotWaitForEachOther(t *testing.T) {
 	e.open(t, "A.lean", "-- fake: sleep 5m\n", "")
 	e.open(t, "B.lean", "def g := 1\n", "")
 	require.Nil(t, e.waitForDiagnostics(t, "B.lean", 1).Error)
-	workers := standins.Select(t, e.journal, standins.Is("worker", journal.Start, ""))
+	workers := standins.AwaitEvents(t, e.journal, standins.Is("worker", journal.Start, ""), 2, standins.Bound)
 	require.Len(t, workers, 2)
 	require.NotEqual(t, workers[0].SID, workers[1].SID)
 }
