@@ -51,8 +51,8 @@ func TestACageIsNotNeededForAnOrdinaryEnd(t *testing.T) {
 	populated, err := tr.Cage().Populated()
 	require.NoError(t, err)
 	require.True(t, populated)
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
-	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
+	require.NoError(t, RetireGroup(t.Context(), tr, polite))
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), polite))
 	for _, want := range []string{"leader term", "worker term"} {
 		name, rest := tr.next(t)
 		require.Equal(t, want, name+" "+rest, "SIGTERM comes before the cage is killed")
@@ -83,7 +83,7 @@ func TestAChildMayStayOutOfTheContainment(t *testing.T) {
 		Spec{Argv: []string{"/bin/sleep", "60"}, Dir: "/", Uncaged: true})
 	require.NoError(t, err)
 	require.Nil(t, child.Cage())
-	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace))
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), patient))
 	require.True(t, alive(child.Identity().PID))
 	require.NoError(t, child.SignalGroup(os.Kill))
 	_, err = child.Reap(t.Context())
@@ -106,9 +106,9 @@ func TestEndContainmentEndsWhatADeadRuntimeLeft(t *testing.T) {
 	root := node{Name: "leader", Kids: []node{{Name: "bare", Session: true, NoEnv: true}}}
 	tr := plant(t, NewLauncher(WithContainment(containment)), root, root.names()...)
 	require.Error(t, containment.Close(), "it is in use")
-	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace))
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), patient))
 	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["leader"]))
-	require.NoError(t, EndContainment(t.Context(), containment.Path(), DefaultGrace), "again is harmless")
+	require.NoError(t, EndContainment(t.Context(), containment.Path(), patient), "again is harmless")
 	tr.endsClean(t)
 }
 

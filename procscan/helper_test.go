@@ -23,6 +23,12 @@ const helperWord = "procscan-helper"
 // helperLife ends helpers whose test died.
 const helperLife = 2 * time.Minute
 
+// patient is for machines that stand still now and then: what is killed may take its time.
+var patient = Grace{Term: DefaultGrace.Term, Kill: time.Minute, Pause: DefaultGrace.Pause}
+
+// polite is for trees of which every process obeys SIGTERM, and must have had the time to.
+var polite = Grace{Term: time.Minute, Kill: time.Minute, Pause: DefaultGrace.Pause}
+
 // runMark is inherited by every process that the tests start (but by those that
 // clear their environment), so that TestMain can look for what was left behind.
 var runMark = NewMark("PROCSCAN_TEST_RUN")
@@ -146,7 +152,7 @@ func runHelper(argument string) int {
 	case n.Sweeps:
 		<-sweep
 		mark := Mark{Var: SessionVar, Value: os.Getenv(SessionVar)}
-		fmt.Println(n.Name, "swept", Sweep(context.Background(), SystemTable(), Target{Mark: mark}, DefaultGrace))
+		fmt.Println(n.Name, "swept", Sweep(context.Background(), SystemTable(), Target{Mark: mark}, patient))
 	case n.Headless:
 		go tellTerm(n.Name, term)
 		endThread()

@@ -73,8 +73,8 @@ func (tr *tree) finish(t testing.TB) Status {
 // end runs the whole end of a tree, as its owner does.
 func (tr *tree) end(t testing.TB) Status {
 	t.Helper()
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
-	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
+	require.NoError(t, RetireGroup(t.Context(), tr, patient))
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), patient))
 	status, err := tr.Reap(t.Context())
 	require.NoError(t, err)
 	return status
@@ -88,8 +88,8 @@ func (tr *tree) cut() {
 		return
 	}
 	ctx := context.Background()
-	_ = RetireGroup(ctx, tr, DefaultGrace)
-	_ = Sweep(ctx, SystemTable(), tr.target(), DefaultGrace)
+	_ = RetireGroup(ctx, tr, patient)
+	_ = Sweep(ctx, SystemTable(), tr.target(), patient)
 	_, _ = tr.Reap(ctx)
 }
 

@@ -34,8 +34,8 @@ func plantQuietly(t testing.TB, launcher Launcher, script string) *Status {
 	if !assert.NoError(t, err) {
 		return nil
 	}
-	assert.NoError(t, RetireGroup(context.Background(), child, DefaultGrace))
-	assert.NoError(t, Sweep(context.Background(), SystemTable(), Target{Mark: mark, Leader: child.Identity(), Cage: child.Cage()}, DefaultGrace))
+	assert.NoError(t, RetireGroup(context.Background(), child, patient))
+	assert.NoError(t, Sweep(context.Background(), SystemTable(), Target{Mark: mark, Leader: child.Identity(), Cage: child.Cage()}, patient))
 	status, err := child.Reap(context.Background())
 	assert.NoError(t, err)
 	return &status

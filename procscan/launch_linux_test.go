@@ -251,7 +251,7 @@ func TestReapDoesNotWaitForAGrandchildThatHoldsThePipes(t *testing.T) {
 	require.True(t, alive(tr.pids["holder"]))
 	_, err = tr.Stdout().Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrClosed)
-	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), patient))
 	require.False(t, alive(tr.pids["holder"]))
 }
 

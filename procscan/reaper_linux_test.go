@@ -118,9 +118,9 @@ func TestAdoptedProcessesAreShownAndEnded(t *testing.T) {
 
 	tr.end(t)
 	require.True(t, alive(tr.pids["bare"]), "no sweep finds it")
-	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
+	require.NoError(t, reaper.EndAdopted(t.Context(), patient))
 	require.False(t, alive(tr.pids["bare"]) || alive(tr.pids["below"]))
-	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace), "again is harmless")
+	require.NoError(t, reaper.EndAdopted(t.Context(), patient), "again is harmless")
 }
 
 // TestAnotherUsersProcessHoldsUpNoEnd: what sudo has started can't be signalled, nor waited
@@ -151,7 +151,7 @@ func TestAnotherUsersProcessHoldsUpNoEnd(t *testing.T) {
 	require.NoError(t, err)
 	eventually(t, "it can't be signalled", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.EPERM) })
 	child.end(t)
-	require.NoError(t, reaper.EndAdopted(t.Context(), DefaultGrace))
+	require.NoError(t, reaper.EndAdopted(t.Context(), patient))
 	adopted, err := reaper.Adopted()
 	require.NoError(t, err)
 	require.Len(t, adopted, 1, "but it is shown")
@@ -229,6 +229,13 @@ func TestANumberThatCameAroundIsSpared(t *testing.T) {
 	if !inNamespace(t) {
 		return
 	}
+	for attempt := 1; !numberCameAround(t); attempt++ {
+		require.Less(t, attempt, 20)
+	}
+}
+
+// numberCameAround is false where a new thread of ours was given the number.
+func numberCameAround(t *testing.T) bool {
 	tagged := exec.Command("sleep", "60")
 	mark := NewMark(SessionVar)
 	tagged.Env = append(os.Environ(), mark.Env())
@@ -240,13 +247,14 @@ func TestANumberThatCameAroundIsSpared(t *testing.T) {
 		newcomer = exec.Command(executablePath(), node{Name: "newcomer", Term: "tell"}.argv()[1:]...)
 		require.NoError(t, os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0))
 		require.NoError(t, newcomer.Start())
-		require.Equal(t, pid, newcomer.Process.Pid, "the number came around")
 		return newcomer
 	}}
 	require.NoError(t, Sweep(t.Context(), swap, Target{Mark: mark}, Grace{Term: 300 * time.Millisecond, Kill: time.Second, Pause: 10 * time.Millisecond}))
-	require.True(t, alive(pid), "the newcomer lives")
+	cameAround := swap.newcomer.Process.Pid == pid
+	require.True(t, !cameAround || alive(pid), "the newcomer lives")
 	require.NoError(t, swap.newcomer.Process.Kill())
 	require.EqualError(t, swap.newcomer.Wait(), "signal: killed", "by us, and by no SIGTERM before")
+	return cameAround
 }
 
 // swapTable changes the machine behind the back of who has the first scan.

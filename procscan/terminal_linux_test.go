@@ -67,5 +67,6 @@ func TestForegroundWithoutATerminalIsAGroupOfItsOwn(t *testing.T) {
 	own, err := unix.Getsid(0)
 	require.NoError(t, err)
 	require.Equal(t, own, st.SID)
+	require.NoError(t, RetireGroup(t.Context(), child, polite))
 	require.Equal(t, syscall.SIGTERM, child.end(t).Signal)
 }

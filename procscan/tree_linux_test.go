@@ -39,12 +39,14 @@ func TestWorkerOrphanedBeforeTheClose(t *testing.T) {
 	worker := node{Name: "worker", Session: true, Term: "tell", Kids: []node{build}}
 	tr := plant(t, NewLauncher(), node{Name: "leader", Kids: []node{worker}}, "leader", "worker", "build")
 	tr.killLeader(t)
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
+	require.NoError(t, RetireGroup(t.Context(), tr, patient))
 	require.True(t, alive(tr.pids["worker"]) && alive(tr.pids["build"]), "nothing links them to the leader")
 
+	grace := patient
+	grace.Term = 2 * time.Second // for the worker, which obeys
 	began := time.Now()
-	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
-	require.GreaterOrEqual(t, time.Since(began), DefaultGrace.Term, "the build had its time")
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), grace))
+	require.GreaterOrEqual(t, time.Since(began), grace.Term, "the build had its time")
 	require.False(t, alive(tr.pids["worker"]) || alive(tr.pids["build"]))
 	st, err := system.stat(tr.Identity().PID)
 	require.NoError(t, err)
@@ -88,8 +90,8 @@ func TestStoppedWorkerIsAskedAndWoken(t *testing.T) {
 		st, err := system.stat(tr.pids["worker"])
 		return err == nil && st.State == 'T'
 	})
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
-	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), DefaultGrace))
+	require.NoError(t, RetireGroup(t.Context(), tr, polite))
+	require.NoError(t, Sweep(t.Context(), SystemTable(), tr.target(), polite))
 	name, rest := tr.next(t)
 	require.Equal(t, "worker term", name+" "+rest)
 	tr.endsClean(t)
@@ -118,10 +120,10 @@ func TestASweepFromInsideSparesItselfAndItsAncestors(t *testing.T) {
 
 func TestRetryDoesNotSignalARetiredGroupAgain(t *testing.T) {
 	tr := plant(t, NewLauncher(), node{Name: "leader"}, "leader")
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace))
+	require.NoError(t, RetireGroup(t.Context(), tr, patient))
 	require.Equal(t, Retired, tr.Stage())
 	require.ErrorIs(t, tr.SignalGroup(os.Kill), ErrRetired)
-	require.NoError(t, RetireGroup(t.Context(), tr, DefaultGrace), "again is harmless")
+	require.NoError(t, RetireGroup(t.Context(), tr, patient), "again is harmless")
 	_, err := tr.Reap(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, Reaping, tr.Stage())
