@@ -138,7 +138,7 @@ for _ in range(10):
     print(pid, open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[19])
 `, plenty)
 	require.NoError(t, err)
-	_, err = r.run("import os, time\nfor _ in range(6): os.fork()\ntime.sleep(1000)", time.Second)
+	_, err = r.run("import os, time\nfor _ in range(6): os.fork()\ntime.sleep(1000)", 3*time.Second) // of which it waits for a new child
 	require.Equal(t, messages.KindTimeout, messages.KindOf(err))
 	next, err := r.run("1+1", plenty)
 	require.NoError(t, err)
