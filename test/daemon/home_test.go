@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/supervisor/client"
 	"github.com/seed-f6977891/hearth/supervisor/config"
 	"github.com/seed-f6977891/hearth/supervisor/wire"
 	"github.com/seed-f6977891/hearth/test/standins"
@@ -204,10 +205,23 @@ func (h *home) status() wire.Status {
 }
 
 // socket is where the home's daemon listens, or would.
-func (h *home) socket() string {
+func (h *home) socket() string { return h.paths().Socket }
+
+func (h *home) paths() config.Paths {
 	install, err := config.ReadInstall(h.program)
 	require.NoError(h.t, err)
-	return config.PathsIn(h.dir, install).Socket
+	return config.PathsIn(h.dir, install)
+}
+
+// held tells whether somebody has a lock.
+func held(t *testing.T, path string) bool {
+	t.Helper()
+	lock, free, err := client.TryLock(path)
+	require.NoError(t, err)
+	if free {
+		lock.Release()
+	}
+	return !free
 }
 
 // logs is what all daemons of the home logged.
@@ -226,8 +240,16 @@ func (h *home) logs() string {
 }
 
 // slowly makes the REPL say "slow is done" after a time for code that has the word slow.
-func slowly(d time.Duration) script.REPL {
-	return script.REPL{Rules: []script.Rule{script.Match("slow", script.Delay(d),
+func slowly(d time.Duration) script.REPL { return slow(script.Delay(d)) }
+
+// untilReleased makes it say that once it is released.
+func untilReleased(t testing.TB) (repl script.REPL, release func()) {
+	file := filepath.Join(t.TempDir(), "released")
+	return slow(script.AwaitFile(file)), func() { standins.WriteFile(t, file, "") }
+}
+
+func slow(wait script.Action) script.REPL {
+	return script.REPL{Rules: []script.Rule{script.Match("slow", wait,
 		script.Reply(map[string]any{"ok": true, "stdout": "", "stderr": "", "result": "slow is done", "error": nil}))}}
 }
 

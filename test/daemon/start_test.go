@@ -210,6 +210,7 @@ func TestReportedFault14OfTwoBuildsTheNewerReplacesTheOlderOnce(t *testing.T) {
 		install("new")
 		assert.Equal(t, pid, h.start().PID)
 	}
+	require.Zero(t, h.hearth("stop").code) // each has logged its start by its end
 	assert.Equal(t, 2, strings.Count(h.logs(), "the daemon has started"))
 }
 

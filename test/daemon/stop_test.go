@@ -17,10 +17,12 @@ import (
 
 	"github.com/seed-f6977891/hearth/supervisor/wire"
 	"github.com/seed-f6977891/hearth/test/standins"
+	"github.com/seed-f6977891/hearth/test/standins/script"
 )
 
 func TestAGracefulStopFinishesWhatWasAdmittedAndStatusIsAnsweredMeanwhile(t *testing.T) {
-	h := newHome(t, options{repl: slowly(2 * time.Second)})
+	repl, release := untilReleased(t)
+	h := newHome(t, options{repl: repl})
 	pid := h.start().PID
 	call := h.begin("slow")
 	stop := make(chan outcome, 1)
@@ -29,6 +31,7 @@ func TestAGracefulStopFinishesWhatWasAdmittedAndStatusIsAnsweredMeanwhile(t *tes
 	got := h.hearth("status")
 	assert.Zero(t, got.code)
 	assert.Contains(t, got.stdout, "stopping: it finishes what it has begun")
+	release()
 	assert.Equal(t, outcome{0, "Result: slow is done\n", ""}, <-call)
 	var stopped struct {
 		Stopping bool
@@ -50,13 +53,23 @@ func TestAGracefulStopFinishesWhatWasAdmittedAndStatusIsAnsweredMeanwhile(t *tes
 }
 
 func TestAStartWaitsForADaemonThatDrains(t *testing.T) {
-	h := newHome(t, options{repl: slowly(time.Second)})
+	repl, release := untilReleased(t)
+	h := newHome(t, options{repl: repl})
 	pid := h.start().PID
 	call := h.begin("slow")
 	stop := make(chan outcome, 1)
 	go func() { stop <- h.hearth("stop") }()
 	require.True(t, standins.Until(bound, func() bool { return h.status().Stopping }))
-	next := h.start().PID
+	started := make(chan wire.Ping, 1)
+	go func() {
+		ping, got := h.tryStart()
+		assert.Zero(t, got.code, got.stderr)
+		started <- ping
+	}()
+	require.True(t, standins.Until(bound, func() bool { return held(t, h.paths().Lock) }), "it waits under its lock")
+	assert.Equal(t, pid, h.status().PID, "the first is there as long as it drains")
+	release()
+	next := (<-started).PID
 	assert.NotEqual(t, pid, next)
 	assert.Zero(t, (<-call).code)
 	assert.Zero(t, (<-stop).code)
@@ -97,8 +110,10 @@ func TestSignalsStopTheDaemonTheSecondAtOnce(t *testing.T) {
 }
 
 func TestAStopThatLeavesATreeExitsWithThree(t *testing.T) {
-	// No time at all to end what an abort ends: it is left to the guard.
-	h := newHome(t, options{repl: slowly(time.Hour), settings: `abort_grace = "0s"`})
+	// No time at all to end what an abort ends, which is deaf to SIGTERM: it is left to the guard.
+	repl := slowly(time.Hour)
+	repl.Rules = append(repl.Rules, script.When(script.OnStart, script.IgnoreTerm()))
+	h := newHome(t, options{repl: repl, settings: `abort_grace = "0s"`})
 	daemon := h.serve()
 	call := h.begin("slow")
 	require.NoError(t, daemon.Process.Signal(syscall.SIGTERM))

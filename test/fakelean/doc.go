@@ -20,8 +20,9 @@
 // LAKE (serve), EXE, ENV, MAKE (lake build), SETUP, SERVER, WORKER, BUILD (lean -o), DEPS, REPL. A file named .fakelean in
 // the working directory sets variables too, one NAME=VALUE a line, for tests that share one environment.
 //
-// Deeds of all roles are those of package play: sleep D, crash, exit N, ignore-term, slow-term D, rss SIZE, stderr SIZE,
-// stderr-text TEXT, stop, spawn, fork-daemon, re-session, clear-env, zombie, fork-loop, exec-loop. Beside them in text:
+// Deeds of all roles are those of package play: sleep D, await FILE, crash, exit N, ignore-term, slow-term D, rss SIZE,
+// stderr SIZE, stderr-text TEXT, stop, spawn, fork-daemon, re-session, clear-env, zombie, fork-loop, exec-loop. Beside
+// them in text:
 //
 //	error L:C TEXT        a message at that line (from 1) and column (from 0); also warning, info
 //	garbage TEXT          the text and a newline, raw, on the stream to the client

@@ -88,6 +88,18 @@ func duration(text string, otherwise time.Duration) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
+// Await waits until a file is there or until ctx ends.
+func Await(ctx context.Context, path string) error {
+	for {
+		if _, err := os.Lstat(path); err == nil {
+			return nil
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
 // sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -81,6 +81,7 @@ var generic = map[string]func(context.Context, *Process, string) error{
 		}
 		return sleep(ctx, d)
 	},
+	"await": func(ctx context.Context, _ *Process, args string) error { return Await(ctx, args) },
 	"crash": func(_ context.Context, p *Process, args string) error { return p.crash(args) },
 	"exit": func(_ context.Context, p *Process, args string) error {
 		code, err := strconv.Atoi(args)

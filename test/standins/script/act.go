@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -18,6 +19,8 @@ func Act(p *play.Process, a Action) error {
 		d, err := time.ParseDuration(a.For)
 		time.Sleep(d)
 		return err
+	case "await_file":
+		return play.Await(context.Background(), a.Path)
 	case "stderr":
 		return play.Flood(a.N, a.Text)
 	case "stderr_text":

@@ -24,6 +24,9 @@ func Default() Action { return Action{Do: "default"} }
 // Delay waits.
 func Delay(d time.Duration) Action { return Action{Do: "delay", For: d.String()} }
 
+// AwaitFile waits until a file is there.
+func AwaitFile(path string) Action { return Action{Do: "await_file", Path: path} }
+
 // Reply answers the message that fired the rule. In strings the placeholders of fakelsp's doc are filled in. fakerepl
 // writes the value in Lean's layout (one line in the jsonl protocol).
 func Reply(result any) Action { return Action{Do: "reply", Value: raw(result)} }
