@@ -39,6 +39,29 @@ func clientOf(t *testing.T, socket string, opts ...client.Option) *client.Client
 	return c
 }
 
+// ending is a context that ends when the test says so, in whichever way.
+type ending struct {
+	context.Context
+	why  error
+	done chan struct{}
+}
+
+func newEnding(t *testing.T, why error) *ending {
+	return &ending{t.Context(), why, make(chan struct{})}
+}
+
+func (e *ending) end()                        { close(e.done) }
+func (e *ending) Deadline() (time.Time, bool) { return time.Time{}, true }
+func (e *ending) Done() <-chan struct{}       { return e.done }
+func (e *ending) Err() error {
+	select {
+	case <-e.done:
+		return e.why
+	default:
+		return nil
+	}
+}
+
 // A daemon that has max_connections refuses the first request and closes. Its word
 // counts, however soon the end is seen behind it: who took it for gone would wait for its
 // lock, and then call it stuck.
@@ -113,11 +136,12 @@ func TestADaemonThatReadsNothingKeepsNobodyBeyondItsTime(t *testing.T) {
 			assert.Less(t, time.Since(began), 15*time.Second, "%d bytes: %v", len(code), err)
 		})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	call(ctx, "") // it is sent, and its cancel waits behind the next
 	<-stuck
 	call(ctx, strings.Repeat("x", 8<<20))
 	call(ctx, "x")
+	time.AfterFunc(50*time.Millisecond, cancel) // when they wait, mostly
 	work.Wait()
 }
