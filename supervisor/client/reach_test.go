@@ -116,13 +116,13 @@ func TestACallerWhoseTimeEndsWhileItConnectsIsToldThatAndNoMore(t *testing.T) {
 // A daemon that is stopped, or that swaps, takes nothing. Who waits for it, or behind
 // somebody who does, has its time all the same.
 func TestADaemonThatReadsNothingKeepsNobodyBeyondItsTime(t *testing.T) {
-	release, stuck := make(chan struct{}), make(chan struct{}, 1)
-	i := impersonate(t, func(wire.Request, io.ReadWriteCloser) {
-		select {
-		case stuck <- struct{}{}:
-		default:
-		}
+	release, stuck, begun := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	i := impersonate(t, func(_ wire.Request, conn io.ReadWriteCloser) {
+		close(stuck)
+		_, _ = io.ReadFull(conn, make([]byte, 4096))
+		close(begun)
 		<-release
+		_ = conn.Close()
 	})
 	defer close(release)
 	c := i.client()
@@ -141,7 +141,8 @@ func TestADaemonThatReadsNothingKeepsNobodyBeyondItsTime(t *testing.T) {
 	call(ctx, "") // it is sent, and its cancel waits behind the next
 	<-stuck
 	call(ctx, strings.Repeat("x", 8<<20))
+	<-begun // it is being written
 	call(ctx, "x")
-	time.AfterFunc(50*time.Millisecond, cancel) // when they wait, mostly
+	time.AfterFunc(50*time.Millisecond, cancel)
 	work.Wait()
 }
