@@ -83,15 +83,22 @@ type rig struct {
 }
 
 // serve starts a server; it is closed with the test.
-func serve(t testing.TB, change ...func(*config.Config)) *rig {
+func serve(t testing.TB) *rig {
+	t.Helper()
+	r := prepare(t, func(*config.Config) {})
+	go r.Serve(r.listener)
+	return r
+}
+
+// prepare makes one that takes no connection before the test has it Serve: what clients have
+// sent until then it finds there, however slowly they came to that.
+func prepare(t testing.TB, change func(*config.Config)) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rpc") // a socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	cfg := config.Default()
-	for _, c := range change {
-		c(&cfg)
-	}
+	change(&cfg)
 	r := &rig{runtime: &fakeRuntime{}, socket: filepath.Join(dir, "s"), stops: make(chan bool, 9)}
 	r.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: r.socket, Net: "unix"})
 	require.NoError(t, err)
@@ -99,7 +106,6 @@ func serve(t testing.TB, change ...func(*config.Config)) *rig {
 		Ping:     func() wire.Ping { return wire.NewPing(7, "i-b", 3, time.Unix(1, 0), time.Unix(2, 0), wire.Config{}) },
 		Shutdown: func(now bool) { r.stops <- now }})
 	r.Attach(r.runtime)
-	go r.Serve(r.listener)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), bound)
 		defer cancel()

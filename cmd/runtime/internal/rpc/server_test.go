@@ -153,24 +153,24 @@ func TestVersion1sWorkIsFinishedThoughItsClientHasGone(t *testing.T) {
 }
 
 func TestOverMaxConnectionsTheAnswerIsBusyAndNeverSilence(t *testing.T) {
-	r := serve(t, func(c *config.Config) { c.MaxConnections = 1 })
-	kept := r.connect(t)
+	r := prepare(t, func(c *config.Config) { c.MaxConnections = 1 })
+	kept := r.connect(t) // the first in the queue
 	kept.send(`{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}` + "\n")
-	kept.line()
 	var clients sync.WaitGroup
 	for i := range 100 {
 		p := r.connect(t)
+		p.send(fmt.Sprintf(`{"v":1,"id":%d,"method":"daemon.ping","params":{}}`+"\n", i))
 		clients.Go(func() {
-			_, err := fmt.Fprintf(p, `{"v":1,"id":%d,"method":"daemon.ping","params":{}}`+"\n", i)
-			assert.NoError(t, err)
 			line, err := p.lines.ReadString('\n')
 			assert.NoError(t, err)
 			assert.Equal(t, fmt.Sprintf(`{"v":1,"id":%d,"ok":false,"error":{"type":"Busy","message":"too many connections (max_connections); try again later"}}`+"\n", i), line)
 		})
 	}
-	clients.Wait()
 	p := r.connect(t)
 	p.send(run("4", "x"))
+	go r.Serve(r.listener)
+	kept.line()
+	clients.Wait()
 	assert.Contains(t, p.line(), `"id":4,"error":{"code":-32001,`)
 	p.closed()
 	require.NoError(t, kept.Close())
@@ -182,10 +182,11 @@ func TestOverMaxConnectionsTheAnswerIsBusyAndNeverSilence(t *testing.T) {
 }
 
 func TestAConnectionWithoutARequestIsToldAndClosed(t *testing.T) {
-	r := serve(t, func(c *config.Config) { c.ReadTimeout = 50 * time.Millisecond })
-	for _, part := range []string{"", `{"v":1,"id":1,`} {
-		p := r.connect(t)
-		p.send(part)
+	r := prepare(t, func(c *config.Config) { c.ReadTimeout = 50 * time.Millisecond })
+	silent, half := r.connect(t), r.connect(t)
+	half.send(`{"v":1,"id":1,`)
+	go r.Serve(r.listener)
+	for _, p := range []*peer{silent, half} {
 		assert.Equal(t, `{"v":1,"id":null,"ok":false,"error":{"type":"TimeoutError","message":"no whole request arrived within 50ms (read_timeout)"}}`+"\n", p.line())
 		p.closed()
 	}
@@ -193,10 +194,11 @@ func TestAConnectionWithoutARequestIsToldAndClosed(t *testing.T) {
 
 func TestAKeptConnectionIsCutOnlyInTheMiddleOfARequest(t *testing.T) {
 	const timeout = 50 * time.Millisecond
-	r := serve(t, func(c *config.Config) { c.ReadTimeout = timeout })
+	r := prepare(t, func(c *config.Config) { c.ReadTimeout = timeout })
 	p := r.connect(t)
 	ping := `{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}` + "\n"
 	p.send(ping)
+	go r.Serve(r.listener)
 	p.line()
 	require.NoError(t, p.SetReadDeadline(time.Now().Add(5*timeout)))
 	_, err := p.lines.ReadByte()
