@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -76,12 +77,13 @@ func TestAClientsErrorsAreThoseOfARuntime(t *testing.T) {
 	c := h.client(client.WithoutStart())
 	_, err := c.Hover(t.Context(), messages.Document{Project: "/no/such/project", File: "a.fake"}, messages.Position{})
 	assert.Equal(t, messages.KindInvalid, messages.KindOf(err))
-	snippet := h.snippet("slow 1")
-	snippet.Timeout = 100 * time.Millisecond
-	_, err = c.RunCode(t.Context(), snippet)
-	var run *messages.RunError
-	require.ErrorAs(t, err, &run)
-	assert.True(t, run.Sent)
+	run, snippet := new(messages.RunError), h.snippet("slow 1")
+	for snippet.Timeout = 100 * time.Millisecond; !run.Sent; snippet.Timeout *= 2 { // until that is enough to send it
+		require.Less(t, snippet.Timeout, bound)
+		if _, err = c.RunCode(t.Context(), snippet); !errors.As(err, &run) {
+			require.Contains(t, []messages.Kind{messages.KindBusy, messages.KindTimeout}, messages.KindOf(err), "%v", err)
+		}
+	}
 	assert.ErrorAs(t, err, new(*messages.TimeoutError))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -92,7 +94,8 @@ func TestAClientsErrorsAreThoseOfARuntime(t *testing.T) {
 	}()
 	h.repl.Await(t, standins.Is("", journal.Received, "slow 2"))
 	cancel()
-	assert.Equal(t, messages.KindCancelled, messages.KindOf(<-ended))
+	assert.Contains(t, []messages.Kind{messages.KindCancelled, messages.KindOutcomeUnknown}, messages.KindOf(<-ended),
+		"the second where a slow machine does not say it in time")
 	worker := h.startOf("slow 2")
 	standins.AwaitGone(t, worker.PID, worker.StartTicks)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-f6977891/hearth/test/standins"
+	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/script"
 )
 
@@ -134,7 +135,7 @@ func TestACallThatItsClientCancelsIsCancelledInTheDaemonAndItsWaitIsToldOf(t *te
 			t.Fatal("no progress is told")
 		}
 	}
-	worker := h.startOf("slow")
+	worker := h.repl.Await(t, standins.Is("", journal.Received, "slow")) // it is told of as soon as it has a worker
 	cancel()
 	assert.Error(t, <-ended)
 	standins.AwaitGone(t, worker.PID, worker.StartTicks)
