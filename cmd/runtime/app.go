@@ -39,8 +39,8 @@ type app struct {
 var errFindings = errors.New("the code has errors")
 
 // execute runs one command and gives the program's exit code.
-func (a *app) execute(ctx context.Context, args []string) int {
-	ctx, leave := context.WithCancel(ctx)
+func (a *app) execute(program context.Context, args []string) int {
+	ctx, leave := context.WithCancel(program)
 	defer leave()
 	out := &output{to: a.stdout, left: leave}
 	a.stdout = out
@@ -59,6 +59,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		if !out.used && command.Annotations[speaksProtocol] == "" && asksJSON(args) {
 			_ = a.printJSON(failureOf(err)) // the code says it too
 		}
+	}
+	if program.Err() != nil && messages.KindOf(err) == messages.KindOutcomeUnknown {
+		return wire.ExitCode(context.Cause(program)) // interrupted, and a busy machine did not say in time what became of the call
 	}
 	return wire.ExitCode(err)
 }

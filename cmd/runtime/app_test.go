@@ -76,6 +76,12 @@ type outcome struct {
 // hearth runs the program on a fake engine, with an empty environment.
 func hearth(t *testing.T, f *fakeEngine, stdin string, args ...string) outcome {
 	t.Helper()
+	return hearthIn(t.Context(), t, f, stdin, args...)
+}
+
+// hearthIn runs it until ctx interrupts it.
+func hearthIn(ctx context.Context, t *testing.T, f *fakeEngine, stdin string, args ...string) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := &app{
 		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr,
@@ -85,7 +91,7 @@ func hearth(t *testing.T, f *fakeEngine, stdin string, args ...string) outcome {
 			return f, nil
 		},
 	}
-	code := a.execute(t.Context(), args)
+	code := a.execute(ctx, args)
 	assert.Equal(t, f.started, f.stopped, "an engine that was started is ended")
 	return outcome{code, stdout.String(), stderr.String()}
 }
@@ -184,6 +190,15 @@ func TestExitCodesFollowTheKindOfError(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAnInterruptIsOneAlthoughTheCallsOutcomeIsUnknown(t *testing.T) {
+	project(t, goProject)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := &fakeEngine{err: messages.Errorf(messages.KindOutcomeUnknown, "no answer in time, it may have run: %w", context.Canceled)}
+	got := hearthIn(ctx, t, f, "", "check", "a.go")
+	assert.Equal(t, outcome{4, "", "hearth: a.go: no answer in time, it may have run: context canceled\n"}, got)
 }
 
 func TestAnErrorOfManyLinesIsPrintedAsOne(t *testing.T) {

@@ -128,7 +128,8 @@ func TestASignalCancelsAndStillSweepsEverything(t *testing.T) {
 			require.NoError(t, c.Process.Signal(sig))
 			assert.Equal(t, 4, c.wait(t))
 			assert.Empty(t, c.stdout.String())
-			assert.Regexp(t, `^hearth: good\.go: cancelled[^\n]*\n$`, c.stderr.String())
+			// A busy machine has yet to hear that the server is there, or does not say in time what became of the call.
+			assert.Regexp(t, `^hearth: good\.go: (cancelled|the caller left|no answer in time)[^\n]*\n$`, c.stderr.String())
 			_, err := procscan.Read(child.PID)
 			assert.True(t, procscan.IsGone(err), "the server's child: %v", err)
 		})
