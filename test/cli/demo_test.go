@@ -81,8 +81,11 @@ func TestTheDemoAsJSONIsOneValue(t *testing.T) {
 }
 
 func TestTheDemoLeavesNothingWhenItIsInterrupted(t *testing.T) {
-	temporary := t.TempDir()
-	c := hearth(t, t.TempDir(), append(inPath(servers.Find(t, "gopls")), "TMPDIR="+temporary), "demo")
+	temporary, bin := t.TempDir(), t.TempDir()
+	// A REPL that says nothing: the demo is not over before the signal comes.
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755))
+	path := bin + string(os.PathListSeparator) + filepath.Dir(servers.Find(t, "gopls")) + string(os.PathListSeparator) + os.Getenv("PATH")
+	c := hearth(t, t.TempDir(), []string{"PATH=" + path, "TMPDIR=" + temporary}, "demo")
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	defer reader.Close()
