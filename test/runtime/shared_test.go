@@ -28,7 +28,6 @@ func TestReportedFault24StatusKeepsNothingAliveAndStartsNothing(t *testing.T) {
 	doc := l.write("A.lean", "#check Nat\n")
 	_, err := l.Diagnostics(bounded(t), doc)
 	require.NoError(t, err)
-	last := time.Now()
 	server := standins.AwaitEvent(t, l.journal, standins.Is("server", journal.Start, ""), standins.Bound)
 	polled := 0
 	gone := standins.Until(standins.Bound, func() bool {
@@ -37,7 +36,10 @@ func TestReportedFault24StatusKeepsNothingAliveAndStartsNothing(t *testing.T) {
 		return assert.NoError(t, err) && standins.Gone(server.PID, server.StartTicks)
 	})
 	assert.True(t, gone, "status counts as no use")
-	assert.GreaterOrEqual(t, time.Since(last), idle)
+	got := func(method string) int64 {
+		return standins.AwaitEvent(t, l.journal, standins.Is("server", journal.Received, method), standins.Bound).TimeNS
+	}
+	assert.GreaterOrEqual(t, got("shutdown")-got("textDocument/waitForDiagnostics"), int64(idle))
 	assert.Greater(t, polled, 5)
 	require.True(t, standins.Until(standins.Bound, func() bool {
 		status, err := l.ProjectStatus(bounded(t), l.project)
@@ -47,8 +49,9 @@ func TestReportedFault24StatusKeepsNothingAliveAndStartsNothing(t *testing.T) {
 }
 
 func TestReportedFault24StatusIsAnsweredWhileACallAndAStartAreUnderWay(t *testing.T) {
-	l := startLean(t, standins.At("server", "sleep 1s"))
-	doc := l.write("Slow.lean", "-- fake: sleep 2s\n")
+	there := t.TempDir() // of the files for which the server and its work wait
+	l := startLean(t, standins.At("server", "await "+there+"/initializing"))
+	doc := l.write("Slow.lean", "-- fake: await "+there+"/ready\n")
 	answer := make(chan error, 1)
 	go func() {
 		_, err := l.Diagnostics(bounded(t), doc)
@@ -59,14 +62,16 @@ func TestReportedFault24StatusIsAnsweredWhileACallAndAStartAreUnderWay(t *testin
 			status, err := l.Status(bounded(t))
 			return err == nil && len(status.Sessions) == 1 && status.Sessions[0].State == state
 		}), state)
+		assert.Empty(t, answer, "the call is still under way")
+		standins.WriteFile(t, filepath.Join(there, state), "")
 	}
-	assert.Empty(t, answer, "the call is still under way")
 	assert.NoError(t, <-answer)
 }
 
 // Reported fault 26: first calls at the same moment start several servers.
 func TestReportedFault26CallsAtTheSameMomentStartOneServer(t *testing.T) {
-	l := startLean(t, standins.At("server", "sleep 1s"))
+	slow := filepath.Join(t.TempDir(), "slow")
+	l := startLean(t, standins.At("server", "await "+slow))
 	doc := l.write("A.lean", "def x : Nat := \"a\"\n")
 	linked := doc
 	linked.Project = filepath.Join(t.TempDir(), "link")
@@ -87,6 +92,7 @@ func TestReportedFault26CallsAtTheSameMomentStartOneServer(t *testing.T) {
 	defer cancel()
 	_, err := l.Diagnostics(hasty, doc)
 	assert.Equal(t, messages.KindBusy, messages.KindOf(err), "it leaves alone: %v", err)
+	standins.WriteFile(t, slow, "")
 	calls.Wait()
 	assert.Equal(t, 1, l.starts())
 }
