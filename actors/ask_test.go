@@ -65,6 +65,23 @@ func TestAskWaitsForTheTypedReasonWhenTheCallersTimeEnds(t *testing.T) {
 		_, err := ask(ctx, a)
 		assert.Equal(t, error(busy), err)
 	})
+	bubble(t, "typed after a cancel", func(t *testing.T, h *actortest.Harness) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, cancel)
+		left := messages.Errorf(messages.KindCancelled, "left")
+		a := h.Spawn("a", "a", behave(func(self *actors.Self, msg any) {
+			if op, ok := msg.(messages.Operation); ok {
+				self.Expire(ctx, func() {
+					time.Sleep(99 * time.Millisecond)
+					op.Refuse(left)
+				})
+				return
+			}
+			msg.(func())()
+		}))
+		_, err := ask(ctx, a)
+		assert.Equal(t, error(left), err)
+	})
 	bubble(t, "deadline without an answer", func(t *testing.T, h *actortest.Harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
