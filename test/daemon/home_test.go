@@ -119,14 +119,24 @@ func (h *home) left() map[int]string {
 }
 
 // daemons are the processes of this home that are a daemon. A child of one that is just
-// being started looks like its parent until it executes its own program.
+// being started looks like its parent until it executes its own program. One whose parent
+// was killed meanwhile is told by its single thread, and waited for.
 func (h *home) daemons() (pids []int) {
-	left := h.left()
-	for pid, line := range left {
-		if _, child := left[parent(pid)]; strings.Contains(line, " serve ") && !child {
+	h.t.Helper()
+	require.True(h.t, standins.Until(bound, func() bool {
+		pids = nil
+		left := h.left()
+		for pid, line := range left {
+			if _, child := left[parent(pid)]; !strings.Contains(line, " serve ") || child {
+				continue
+			}
+			if threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)); len(threads) == 1 {
+				return false
+			}
 			pids = append(pids, pid)
 		}
-	}
+		return true
+	}))
 	return pids
 }
 
