@@ -2,11 +2,13 @@ package procscan
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -45,4 +47,22 @@ func TestAProcessThatGaveUpItsMemoryAndHasNotEndedIsInDoubt(t *testing.T) {
 	v, err = newRound(system, NewMark(SessionVar).Env(), &buf).judge(first.Process.Pid)
 	require.NoError(t, err)
 	require.Equal(t, gone, v)
+}
+
+// A child that can't be identified has no owner, so nobody would look for its own later.
+func TestADiscardedChildTakesItsGroupAlong(t *testing.T) {
+	output, inherited, err := os.Pipe()
+	require.NoError(t, err)
+	defer output.Close()
+	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", "sleep 60 & echo started; wait"}, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, inherited.Fd(), 2}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	require.NoError(t, err)
+	require.NoError(t, inherited.Close())
+	_, err = output.Read(make([]byte, 16))
+	require.NoError(t, err)
+	began := time.Now()
+	discard(pid)
+	_, err = output.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+	require.Less(t, time.Since(began), 30*time.Second, "the sleep held it open")
 }

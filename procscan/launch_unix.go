@@ -164,9 +164,11 @@ type blindError struct{ cause error }
 
 func (e *blindError) Error() string { return "can't read the process table: " + e.cause.Error() }
 
-// discard ends a child that can't be used.
+// discard ends a child that can't be used, with what it has started in its group: no
+// sweep will look for that.
 func discard(pid int) {
-	_ = unix.Kill(pid, unix.SIGKILL)
+	_ = unix.Kill(-pid, unix.SIGKILL)
+	_ = unix.Kill(pid, unix.SIGKILL) // it may have left its group
 	_, _ = retry(func() (int, error) { return unix.Wait4(pid, nil, 0, nil) })
 }
 
