@@ -133,6 +133,7 @@ func TestReportedFault22ServerThatStoppedReadingHoldsUpNobodyForLonger(t *testin
 	s.write("A.lean", script.Fill(4*mebibyte))
 	s.write("B.lean", "beta\n")
 	type outcome struct {
+		name  string
 		began time.Time
 		err   error
 	}
@@ -140,14 +141,16 @@ func TestReportedFault22ServerThatStoppedReadingHoldsUpNobodyForLonger(t *testin
 	call := func(name string) {
 		began := time.Now()
 		_, err := s.Diagnostics(s.bounded(), s.hurried(name))
-		answers <- outcome{began, err}
+		answers <- outcome{name, began, err}
 	}
 	go call("A.lean")
 	s.Await(t, standins.Is("server", journal.Received, "initialized"))
 	go call("B.lean")
 	for range 2 {
 		answer := <-answers
-		assert.Contains(t, []messages.Kind{messages.KindTimeout, messages.KindBusy, messages.KindProtocol}, messages.KindOf(answer.err), "%v", answer.err)
+		if answer.name != "B.lean" || answer.err != nil { // a slow start ends the first one's time so early that the new server serves the second
+			assert.Contains(t, []messages.Kind{messages.KindTimeout, messages.KindBusy, messages.KindProtocol}, messages.KindOf(answer.err), "%v", answer.err)
+		}
 		assert.Less(t, time.Since(answer.began), limit+20*time.Second)
 	}
 	assert.Equal(t, "beta", s.hovered("B.lean"), "a new server serves")
