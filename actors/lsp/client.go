@@ -29,7 +29,8 @@ type Client struct {
 	mu      sync.Mutex
 	texts   map[string]*text      // by path: what the server has open
 	refused map[string]bool       // requests that it answered with "method not found"
-	closed  map[string]time.Time  // by path, of the last second
+	closed  map[string]time.Time  // by path, of the last echoMemory
+	deaf    bool                  // it left the last barrier before an opening unanswered
 	touched touch                 // the last told change of files
 	held    map[string]ChangeType // by path: of open documents' files, not told yet
 }

@@ -147,19 +147,6 @@ func TestAPublicationFromBeforeIsNeverRead(t *testing.T) {
 	})
 }
 
-// Most servers publish an empty, unversioned list a moment after a document is closed.
-func TestTheEchoOfAClosingIsNotTheNewTextsAnswer(t *testing.T) {
-	ask(t, CompleteQuiet, pushing, func(a *asking) {
-		a.w.on["textDocument/didClose"] = func(context.Context, json.RawMessage) (any, error) {
-			a.at(20*time.Millisecond, func() { a.w.publish(aPath, 0, `[]`) })
-			return nil, nil
-		}
-		a.sync(PlanReopen, aPath, 2)
-		a.at(1500*time.Millisecond, func() { a.w.publish(aPath, 0, finding("real")) })
-		a.expect(2500*time.Millisecond, "real")
-	})
-}
-
 func TestEverySpellingOfTheURIIsTaken(t *testing.T) {
 	ask(t, CompleteQuiet, pushing, func(a *asking) {
 		a.w.tell(Publication{URI: "file://localhost/p/%61", Diagnostics: json.RawMessage(finding("x"))})

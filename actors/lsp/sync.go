@@ -11,8 +11,13 @@ import (
 const (
 	// echoTime is how long after a didClose its empty publication may still come.
 	echoTime = 100 * time.Millisecond
-	// echoBarrier bounds the wait for a server that answers no unknown request.
-	echoBarrier = 200 * time.Millisecond
+	// echoBarrier bounds the wait until a server has read a didClose: a slow machine's may
+	// take long. echoDeaf is for one that left the barrier before unanswered, as those do
+	// that answer no unknown request.
+	echoBarrier = 2 * time.Second
+	echoDeaf    = 200 * time.Millisecond
+	// echoMemory is how long a closing is remembered.
+	echoMemory = 5 * time.Second
 )
 
 // text is what the server was last sent of one document. mark is the number of the last
@@ -159,7 +164,7 @@ func (c *Client) didClose(ctx context.Context, path string) error {
 	c.Untrack(uri)
 	c.mu.Lock()
 	delete(c.texts, path)
-	maps.DeleteFunc(c.closed, func(_ string, at time.Time) bool { return time.Since(at) > time.Second })
+	maps.DeleteFunc(c.closed, func(_ string, at time.Time) bool { return time.Since(at) > echoMemory })
 	c.closed[path] = time.Now()
 	c.mu.Unlock()
 	// didClose is sent: a broken stream shows at the next use.
@@ -173,13 +178,22 @@ func (c *Client) didClose(ctx context.Context, path string) error {
 func (c *Client) awaitEcho(ctx context.Context, path string) {
 	c.mu.Lock()
 	at, closed := c.closed[path]
+	limit := echoBarrier
+	if c.deaf {
+		limit = echoDeaf
+	}
 	c.mu.Unlock()
-	if !closed || c.profile.Complete != CompleteQuiet || time.Since(at) > time.Second {
+	if !closed || c.profile.Complete != CompleteQuiet || time.Since(at) > echoMemory {
 		return
 	}
-	barrier, stop := context.WithTimeout(ctx, echoBarrier)
+	barrier, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	_ = c.Barrier(barrier)
+	unanswered := c.Barrier(barrier)
+	if ctx.Err() == nil { // else the caller has not waited for it
+		c.mu.Lock()
+		c.deaf = unanswered != nil
+		c.mu.Unlock()
+	}
 	echo, stop := context.WithTimeout(ctx, time.Until(at.Add(echoTime)))
 	defer stop()
 	<-echo.Done()
