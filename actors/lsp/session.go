@@ -58,8 +58,8 @@ const (
 //	Launching    | LaunchLate              | StartFailed -> Entry                                 | Sweeping
 //	Launching    | Close, Abort            | Sweep, which the Sweeper remembers                   | Sweeping
 //	Initializing | initialized(ok)         | Ready -> Entry                                       | Ready
-//	Initializing, Ready | down, LeaderDown | note the cause; wait for the other                   | same
-//	Initializing | initialized(err), the end is known | StartFailed with the reason; Sweep        | Sweeping
+//	Initializing, Ready | down(its output ended), LeaderDown | note the cause; wait for the other | same
+//	Initializing | initialized(err), down(else), the end is known | StartFailed with the reason; Sweep | Sweeping
 //	Initializing | Close, Abort            | Sweep                                                | Sweeping
 //	Ready        | Operation               | a slot and its document free: Go(flush, read), else queue | Ready
 //	Ready        | Hover of what the server has open | as above, Go(read, and ask if it is unchanged) | Ready
@@ -71,7 +71,7 @@ const (
 //	Ready        | opDone(stale imports, or refused for another text) | back into the queue | Ready
 //	Ready        | opDone(out of time), overdue | reply; Settled at once, or once it is judged; next | Ready
 //	Ready        | probed(alive)           | Settled Healthy for the suspects                     | Ready
-//	Ready        | probed(silent), down, opDone(protocol), the end is known | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
+//	Ready        | probed(silent), down(else), opDone(protocol), the end is known | Ending -> Entry; reply to all in flight; Settled Broken for them and the suspects, Returned for what was never sent; Sweep | Sweeping
 //	Ready        | expired(queued)         | refuse                                               | Ready
 //	Ready        | expireDocs, docsClosed  | Go(didClose)                                         | Ready
 //	Ready        | Close                   | Go(shutdown, exit)                                   | ShuttingDown
@@ -92,8 +92,9 @@ const (
 // leader has exited, begins nothing new. Its end is known when the other of the two is,
 // and everybody has the answer that was in the pipe, or when exitWait is over: the exit
 // status tells more than a closed pipe, and what the server had said before it exited
-// reaches those who wait for it. What ended the connection from this side is known at once. Of a wrapper the other need not
-// come: its output can end without any exit, and others may hold it open after that.
+// reaches those who wait for it. What ended the connection from this side (down(else)) is
+// known at once. Of a wrapper the other need not come: its output can end without any
+// exit, and others may hold it open after that.
 type Session struct {
 	cfg      SessionConfig
 	readFile func(path string) ([]byte, error)

@@ -38,7 +38,8 @@ type app struct {
 // errFindings ends a command that has said already what is wrong with the code.
 var errFindings = errors.New("the code has errors")
 
-// execute runs one command and gives the program's exit code.
+// execute runs one command and gives the program's exit code. An interrupt of the program
+// ends its context.
 func (a *app) execute(program context.Context, args []string) int {
 	ctx, leave := context.WithCancel(program)
 	defer leave()

@@ -30,8 +30,8 @@ func count(least int) rule[int] {
 	}
 }
 
-// spanMost is every setting's limit: the sum of a few such durations still is one, which
-// that of the spanMost two of time.Duration is not.
+// spanMost is every setting's limit: the sum of a few such durations fits into a
+// time.Duration, and that of two of its own longest doesn't.
 const spanMost = 10 * 365 * 24 * time.Hour
 
 // span reads durations. Those that time something out have to be positive; where
