@@ -81,10 +81,15 @@ func (s *Self) TellParent(msg any) {
 // TellSupervisor sends to the Supervisor.
 func (s *Self) TellSupervisor(msg any) { s.sys.tellSupervisor(msg) }
 
+// soonest is the least that a timer waits. One that is due at once is run by whoever
+// sets it, in a synctest bubble beside the bubble's own, in the race detector's one
+// context for both, which crashes it (https://go.dev/issue/78156).
+const soonest = time.Nanosecond
+
 // After sends msg to the actor itself once d has passed. A timer that belongs to a
 // state is [Machine.After]'s.
 func (s *Self) After(d time.Duration, msg any) *time.Timer {
-	return time.AfterFunc(d, func() { s.handle.Send(msg) })
+	return time.AfterFunc(max(d, soonest), func() { s.handle.Send(msg) })
 }
 
 // Expire sends msg to the actor itself when ctx ends. The returned function calls

@@ -135,6 +135,9 @@ func (s scanner) Walk(ctx context.Context) ([]Info, error) {
 
 // pause waits; it fails only with the reason for which ctx ended.
 func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

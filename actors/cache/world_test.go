@@ -143,9 +143,19 @@ type (
 func (w *world) newServer(key messages.Key) func(*actors.Self) actors.Behaviour {
 	return func(self *actors.Self) actors.Behaviour {
 		w.note("start "+key.Root, 1)
-		self.After(w.startTakes, started{})
+		in(self, w.startTakes, started{})
 		return &server{w: w, self: self, root: key.Root, inFlight: map[messages.OperationID]served{}}
 	}
+}
+
+// in sends msg to the server itself once d has passed: before anything else that the
+// bubble does where d is 0, for which a timer would take some time.
+func in(self *actors.Self, d time.Duration, msg any) {
+	if d == 0 {
+		self.Tell(msg)
+		return
+	}
+	self.After(d, msg)
 }
 
 func (s *server) Receive(msg any) {
@@ -194,7 +204,7 @@ func (s *server) take(op served) {
 	}
 	s.w.note("call "+s.root, 0)
 	s.inFlight[id] = op
-	s.self.After(s.w.callTakes, answered{id})
+	in(s.self, s.w.callTakes, answered{id})
 }
 
 func (s *server) refuse(reason error) {
@@ -212,6 +222,6 @@ func (s *server) settled(id messages.OperationID, verdict messages.Verdict, caus
 func (s *server) end(takes time.Duration) {
 	if !s.ending {
 		s.ending = true
-		s.self.After(takes, ended{})
+		in(s.self, takes, ended{})
 	}
 }

@@ -102,8 +102,8 @@ func TestNothingPublishedIsNeverClean(t *testing.T) {
 
 func TestNoEndByTheDeadlineIsAnErrorWithWhatCame(t *testing.T) {
 	ask(t, CompleteQuiet, pushing, func(a *asking) {
-		for n := range 8 {
-			a.at(time.Duration(n)*500*time.Millisecond, func() { a.w.publish(aPath, 0, finding("so far")) })
+		for n := range 7 {
+			a.at(time.Duration(n+1)*limit/8, func() { a.w.publish(aPath, 0, finding("so far")) })
 		}
 		e := a.expectUnfinished(true, "so far")
 		assert.Equal(a, "the language server was not done with this text in time (1 diagnostics so far)", e.Error())

@@ -44,7 +44,7 @@ func TestAServerThatAnswersNoBarrierHoldsUpItsOpeningsOnce(t *testing.T) {
 		version := int32(1)
 		for _, c := range []struct{ answers, takes time.Duration }{
 			{time.Hour, echoBarrier}, {time.Hour, echoDeaf}, {time.Hour, echoDeaf},
-			{150 * time.Millisecond, 150 * time.Millisecond}, {0, echoTime}, {time.Hour, echoBarrier},
+			{150 * time.Millisecond, 150 * time.Millisecond}, {time.Millisecond, echoTime}, {time.Hour, echoBarrier},
 		} {
 			a.w.on[barrierMethod] = answersAfter(c.answers)
 			version++

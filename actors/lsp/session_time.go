@@ -24,14 +24,13 @@ func (s *Session) limit(c *call, head messages.Head) {
 
 // alarmAt has the calls looked through at a time, unless that happens earlier anyway.
 func (s *Session) alarmAt(when time.Time) {
-	switch {
-	case !s.alarm.IsZero() && !when.Before(s.alarm):
+	if !s.alarm.IsZero() && !when.Before(s.alarm) {
 		return
-	case s.timer == nil:
-		s.timer = s.self.After(time.Until(when), alarm{})
-	default:
-		s.timer.Reset(time.Until(when))
 	}
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timer = s.self.After(time.Until(when), alarm{})
 	s.alarm = when
 }
 

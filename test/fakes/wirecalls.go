@@ -170,7 +170,7 @@ func (w *Wire) check(s Sent) error {
 			w.Publish(params.TextDocument.URI, params.TextDocument.Version, list)
 		}
 	}
-	if after == 0 { // a timer that is due at once has crashed the runtime of a bubble under the race detector
+	if after == 0 { // such a timer crashes the race detector (https://go.dev/issue/78156)
 		go publish()
 		return nil
 	}
