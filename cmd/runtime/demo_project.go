@@ -36,10 +36,11 @@ func main() {
 
 // demoProject is what the demo writes.
 type demoProject struct {
-	root   string // the Go module
-	code   string // a project of Python, where code is run
-	driver string // a program that a server takes for its build system
-	child  string // the file in which the child that it becomes says its PID
+	root    string // the Go module
+	code    string // a project of Python, where code is run
+	scratch string // the servers' TMPDIR: a server that is interrupted leaves files there
+	driver  string // a program that a server takes for its build system
+	child   string // the file in which the child that it becomes says its PID
 }
 
 func writeDemoProject(dir string) (demoProject, error) {
@@ -52,9 +53,9 @@ func writeDemoProject(dir string) (demoProject, error) {
 		return demoProject{}, err
 	}
 	p := demoProject{root: filepath.Join(dir, "hello"), code: filepath.Join(dir, "sums"),
-		driver: filepath.Join(dir, "driver"), child: filepath.Join(dir, "child.pid")}
-	for _, project := range []string{p.root, p.code} {
-		if err := os.Mkdir(project, 0o755); err != nil {
+		scratch: filepath.Join(dir, "scratch"), driver: filepath.Join(dir, "driver"), child: filepath.Join(dir, "child.pid")}
+	for _, made := range []string{p.root, p.code, p.scratch} {
+		if err := os.Mkdir(made, 0o755); err != nil {
 			return demoProject{}, err
 		}
 	}
@@ -79,12 +80,13 @@ func writeDemoProject(dir string) (demoProject, error) {
 func (p demoProject) configure(cfg *config.Config, server string) {
 	golang := cfg.Languages["go"]
 	golang.Server.Commands = []config.Command{{server}}
+	env := map[string]string{}
+	maps.Copy(env, golang.Server.Env)
+	env["TMPDIR"] = p.scratch
+	golang.Server.Env = env
 	waiting := golang
 	waiting.Name = waitingLanguage
-	waiting.Server.Env = maps.Clone(golang.Server.Env)
-	if waiting.Server.Env == nil {
-		waiting.Server.Env = map[string]string{}
-	}
+	waiting.Server.Env = maps.Clone(env)
 	waiting.Server.Env["GOPACKAGESDRIVER"] = p.driver
 	cfg.Languages["go"], cfg.Languages[waitingLanguage] = golang, waiting
 }
