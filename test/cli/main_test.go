@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 )
 
 // bound is how long one run may take on a slow, shared machine, on which gopls may
@@ -63,7 +64,7 @@ func hearth(t *testing.T, dir string, env []string, args ...string) *command {
 	c.Env = append(c.Env, env...)
 	t.Cleanup(func() {
 		cancel()
-		c.endLeftovers(t)
+		leftovers.End(t, c.mark)
 	})
 	return c
 }
@@ -86,12 +87,6 @@ func (c *command) wait(t *testing.T) int {
 	defer scan.Close()
 	assert.Empty(t, scan.Hits, "processes left")
 	return c.ProcessState.ExitCode()
-}
-
-// endLeftovers keeps what a failed test left from outliving it.
-func (c *command) endLeftovers(t *testing.T) {
-	err := procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: c.mark}, procscan.DefaultGrace)
-	assert.NoError(t, err)
 }
 
 // write makes a project of files, by name.

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f6977891/hearth/supervisor/client"
 	"github.com/seed-f6977891/hearth/supervisor/config"
 	"github.com/seed-f6977891/hearth/supervisor/wire"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/journal"
 	"github.com/seed-f6977891/hearth/test/standins/script"
@@ -95,9 +96,7 @@ func (h *home) end() {
 	if !standins.Until(bound, func() bool { return len(h.left()) == 0 }) {
 		h.t.Errorf("processes left: %v", h.left())
 	}
-	// What a failed test left must not outlive it.
-	err := procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: h.mark}, procscan.DefaultGrace)
-	assert.NoError(h.t, err)
+	leftovers.End(h.t, h.mark)
 }
 
 // left lists the processes that were started from here, with their command lines.

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor"
 	"github.com/seed-f6977891/hearth/supervisor/config"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 	"github.com/seed-f6977891/hearth/test/servers"
 	"github.com/seed-f6977891/hearth/test/standins"
 )
@@ -209,8 +210,7 @@ func start(t *testing.T, e escape) *running {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, r.rt.Close())
-		err := procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: r.mark}, procscan.DefaultGrace)
-		assert.NoError(t, err) // what a failed test left
+		leftovers.End(t, r.mark)
 	})
 	return r
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor/client"
 	"github.com/seed-f6977891/hearth/supervisor/config"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 	"github.com/seed-f6977891/hearth/test/standins"
 	"github.com/seed-f6977891/hearth/test/standins/script"
 )
@@ -100,10 +101,7 @@ func newWorld(t *testing.T) *world {
 	// What a client starts has the client's environment.
 	t.Setenv(w.mark.Var, w.mark.Value)
 	t.Setenv("PATH", bin.LeanDir()+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Cleanup(func() { // what a failed test leaves must not outlive it
-		err := procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: w.mark}, procscan.DefaultGrace)
-		require.NoError(t, err)
-	})
+	t.Cleanup(func() { leftovers.End(t, w.mark) })
 	return w
 }
 

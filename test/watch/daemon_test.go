@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f6977891/hearth/procscan"
 	"github.com/seed-f6977891/hearth/supervisor/client"
 	"github.com/seed-f6977891/hearth/supervisor/config"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 )
 
 // daemon runs one for the test, and gives a client of it.
@@ -47,7 +48,7 @@ func daemon(t *testing.T) *client.Client {
 			assert.Empty(t, scan.Hits, "processes are left")
 			scan.Close()
 		}
-		assert.NoError(t, procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: mark}, procscan.DefaultGrace))
+		leftovers.End(t, mark)
 		assert.NoError(t, os.RemoveAll(dir))
 	})
 	return c

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-f6977891/hearth/messages"
 	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 	"github.com/seed-f6977891/hearth/test/standins"
 )
 
@@ -69,8 +70,7 @@ func watching(t testing.TB, dir string, args ...string) *watch {
 	w.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GITHUB_ACTIONS=", w.mark.Env())
 	t.Cleanup(func() {
 		cancel()
-		err := procscan.Sweep(context.Background(), procscan.SystemTable(), procscan.Target{Mark: w.mark}, procscan.DefaultGrace)
-		assert.NoError(t, err)
+		leftovers.End(t, w.mark)
 	})
 	return w
 }

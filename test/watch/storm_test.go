@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-f6977891/hearth/procscan"
+	"github.com/seed-f6977891/hearth/test/leftovers"
 )
 
 const (
@@ -95,7 +96,7 @@ func sweepAgainAndAgain(ctx context.Context, swept *atomic.Int64) error {
 	defer rest.Stop()
 	for {
 		target := procscan.Target{Mark: procscan.NewMark(procscan.SessionVar)}
-		if err := procscan.Sweep(context.WithoutCancel(ctx), procscan.SystemTable(), target, procscan.DefaultGrace); err != nil {
+		if err := procscan.Sweep(context.WithoutCancel(ctx), procscan.SystemTable(), target, leftovers.Patient); err != nil {
 			return err
 		}
 		swept.Add(1)
