@@ -142,14 +142,22 @@ const newcomersTime = "86399"
 
 // isNewcomer tells a process that was given the number of one that had lived for less than
 // a tick of the clock that starts are counted in: both have the same identity. Until it
-// executes its program it is a copy of this one.
+// executes its program it is a copy of this one, and while it does it shows no command.
 func isNewcomer(pid int) bool {
 	own, err := os.ReadFile("/proc/self/cmdline")
 	if err != nil {
 		return false
 	}
-	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && (string(command) == "sleep\x00"+newcomersTime+"\x00" || string(command) == string(own))
+	for {
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			return false
+		}
+		if _, err := procscan.Read(pid); len(command) > 0 || err != nil {
+			return string(command) == "sleep\x00"+newcomersTime+"\x00" || string(command) == string(own)
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // place gives the dead process's number to a canary, as soon as it is free. It may not be
